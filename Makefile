@@ -1,0 +1,34 @@
+# One purpose each. `make setup` is implied by the others.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+.PHONY: setup run test lint types format check bench docs clean
+
+setup: $(READY)            ## create .venv and install the pinned versions
+
+$(READY): pyproject.toml constraints.txt
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[all,dev]"
+	@touch $(READY)
+
+run: $(READY)              ## train the paper's model on the embedded Cora
+	$(BIN)/bagcn train cora --model bagcn-add --seeds 5 --out runs/cora
+
+test: $(READY)             ## all tests
+	$(BIN)/python -m pytest
+
+lint: $(READY)             ## style, without changing anything
+	$(BIN)/ruff check . && $(BIN)/ruff format --check .
+
+types: $(READY)            ## static types
+	$(BIN)/mypy
+
+format: $(READY)           ## rewrite to the house style
+	$(BIN)/ruff format . && $(BIN)/ruff check --fix .
+
+check: lint types test     ## what has to hold before a commit lands
+
+clean:                     ## remove everything that can be made again
+	rm -rf $(VENV) build dist site .mypy_cache .pytest_cache .ruff_cache
