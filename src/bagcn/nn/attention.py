@@ -1,0 +1,70 @@
+r"""Biaffine attention between two views of all nodes, exact and linear in memory.
+
+N nodes (queries), K nodes (keys), D hidden, H heads (here: the two directions).
+
+The paper's :math:`S = \mathrm{softmax}(H_c M H_{ego}^\top)` (Eq. 3) and :math:`S H_{ego}` (Eq. 5)
+are scaled dot-product attention with queries :math:`H_c M` and keys and values :math:`H_{ego}`.
+So nothing of size N × N is made: the fused kernels go over the keys block by block.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+__all__ = ["Precision", "attend", "attention_weights", "biaffine_attention"]
+
+Precision = Literal["fp32", "bf16"]
+
+
+def attention_weights(query: Tensor, key: Tensor, scale: float | Tensor = 1.0) -> Tensor:
+    """Return the attention of each query over all keys, dense: (N, D), (K, D) to (N, K).
+
+    The reference formula: tests compare with it, and explanations use it for blocks of queries.
+    """
+    return (query @ key.T * scale).softmax(dim=-1)
+
+
+def attend(
+    query: Tensor, key: Tensor, value: Tensor, scale: float, precision: Precision = "fp32"
+) -> Tensor:
+    """Return ``attention_weights(query, key, scale) @ value`` without the weights.
+
+    All three are (H, N, D), heads first; ``precision`` is that of the products, the sums of the
+    softmax are kept in float32 either way.
+    """
+    dtype = query.dtype
+    if precision == "bf16":
+        query, key, value = query.bfloat16(), key.bfloat16(), value.bfloat16()
+    out = F.scaled_dot_product_attention(query[None], key[None], value[None], scale=scale)
+    return out[0].to(dtype)
+
+
+def biaffine_attention(
+    first: Tensor,
+    second: Tensor,
+    first_metric: Tensor,
+    second_metric: Tensor,
+    scale: float,
+    precision: Precision = "fp32",
+) -> tuple[Tensor, Tensor]:
+    r"""Let two views attend to each other (Eq. 3-6), both directions in one call.
+
+    Args:
+        first: :math:`H_c`, (N, D).
+        second: :math:`H_{ego}`, (N, D).
+        first_metric: :math:`M_1`, (D, D).
+        second_metric: :math:`M_2`, (D, D).
+        scale: of the scores inside the softmax; the paper's is 1.
+        precision: of the products.
+
+    Returns:
+        :math:`H_c^a = S_1 H_{ego}` and :math:`H_{ego}^a = S_2 H_c`, both (N, D).
+    """
+    queries = torch.stack([first @ first_metric, second @ second_metric])  # (2, N, D)
+    others = torch.stack([second, first])  # (2, N, D)
+    attended = attend(queries, others, others, scale, precision)
+    return attended[0], attended[1]

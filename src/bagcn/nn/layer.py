@@ -1,0 +1,148 @@
+"""The BAGCN layer: two views of every node, joined by shortcuts to all other nodes.
+
+N nodes, F features, D hidden.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal, get_args
+
+import torch
+from torch import Tensor, nn
+
+from bagcn.nn.attention import Precision, biaffine_attention
+from bagcn.ops import Linear, Matrix, SparseMatrix, dropout
+
+__all__ = ["Attention", "BiaffineLayer", "Fusion", "Pair"]
+
+Fusion = Literal["add", "mul"]
+Pair = Literal["ego-local", "ego-ego", "local-local"]
+Attention = Literal["exact", "none"]
+
+
+class View(nn.Module):
+    r"""One view of the nodes: :math:`\mathrm{ReLU}(\mathrm{Norm}(\hat A^k X W))`.
+
+    With ``num_hops=0`` it is the ego view (Eq. 2), else the local field of so many hops (Eq. 1).
+    The bias of the equations is the normalisation's: one before it would be subtracted again.
+    """
+
+    def __init__(self, in_channels: int, hidden_channels: int, num_hops: int) -> None:
+        super().__init__()
+        self.num_hops = num_hops
+        self.linear = Linear(in_channels, hidden_channels, bias=False)
+        self.norm = nn.BatchNorm1d(hidden_channels)
+
+    def reset_parameters(self) -> None:
+        """Draw the parameters anew."""
+        self.linear.reset_parameters()
+        self.norm.reset_parameters()
+
+    def forward(self, x: Matrix, adjacency: SparseMatrix) -> Tensor:
+        """Map features (N, F) to the view (N, D)."""
+        hidden: Tensor = self.linear(x)
+        for _ in range(self.num_hops):
+            hidden = adjacency @ hidden
+        return torch.relu(self.norm(hidden))
+
+
+class BiaffineLayer(nn.Module):
+    r"""Local field and ego of every node attend to each other over all nodes (section 3.1).
+
+    .. math::
+        H_c &= \mathrm{ReLU}(\hat A X W_1 + b_c), &
+        H_{ego} &= \mathrm{ReLU}(X \theta + b_\theta) \\
+        S_1 &= \mathrm{softmax}(s\, H_c M_1 H_{ego}^\top), &
+        S_2 &= \mathrm{softmax}(s\, H_{ego} M_2 H_c^\top) \\
+        H_c' &= \mathrm{Norm}(H_c \circ S_1 H_{ego}), &
+        H_{ego}' &= \mathrm{Norm}(H_{ego} \circ S_2 H_c)
+
+    where :math:`\circ` is the fusion, and every Norm, the two inside the views (before their
+    ReLU) included, is batch normalisation ("for every hidden layer").
+
+    Args:
+        in_channels: F.
+        hidden_channels: D.
+        fusion: :math:`\circ`: ``"add"`` or ``"mul"``.
+        pair: which two views meet; the paper's is ``"ego-local"``.
+        attention: ``"exact"``, or ``"none"`` for the two views without shortcuts (w/o BA).
+        scale: s inside the softmax. ``None`` is :math:`1/\sqrt D`, steadier than the paper's 1.
+        num_hops: hops of the local field; the paper's is 1.
+        input_dropout: on the features, drawn anew for each view.
+        activation: ``"relu"`` or ``"none"`` after the fused normalisation.
+        precision: of the attention's products, ``"fp32"`` or ``"bf16"``.
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        hidden_channels: int,
+        *,
+        fusion: Fusion = "add",
+        pair: Pair = "ego-local",
+        attention: Attention = "exact",
+        scale: float | None = None,
+        num_hops: int = 1,
+        input_dropout: float = 0.0,
+        activation: Literal["relu", "none"] = "none",
+        precision: Precision = "fp32",
+    ) -> None:
+        super().__init__()
+        _one_of("fusion", fusion, get_args(Fusion))
+        _one_of("pair", pair, get_args(Pair))
+        _one_of("attention", attention, get_args(Attention))
+        _one_of("activation", activation, ("relu", "none"))
+        if num_hops < 1:
+            raise ValueError(f"num_hops must be at least 1, got {num_hops}")
+        self.hidden_channels = hidden_channels
+        self.fusion, self.pair, self.attention = fusion, pair, attention
+        self.scale = 1 / math.sqrt(hidden_channels) if scale is None else scale
+        self.input_dropout, self.activation, self.precision = input_dropout, activation, precision
+        self.local = View(in_channels, hidden_channels, 0 if pair == "ego-ego" else num_hops)
+        self.ego = View(in_channels, hidden_channels, num_hops if pair == "local-local" else 0)
+        if attention == "exact":
+            self.local_metric = nn.Parameter(torch.empty(hidden_channels, hidden_channels))  # M_1
+            self.ego_metric = nn.Parameter(torch.empty(hidden_channels, hidden_channels))  # M_2
+        self.local_norm = nn.BatchNorm1d(hidden_channels)
+        self.ego_norm = nn.BatchNorm1d(hidden_channels)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw the parameters anew."""
+        for module in (self.local, self.ego, self.local_norm, self.ego_norm):
+            module.reset_parameters()
+        if self.attention == "exact":
+            nn.init.xavier_uniform_(self.local_metric)
+            nn.init.xavier_uniform_(self.ego_metric)
+
+    def views(self, x: Matrix, adjacency: SparseMatrix) -> tuple[Tensor, Tensor]:
+        """Return the two views before they meet (Eq. 1 and 2): (N, D) each."""
+        local = self.local(dropout(x, self.input_dropout, self.training), adjacency)
+        ego = self.ego(dropout(x, self.input_dropout, self.training), adjacency)
+        return local, ego
+
+    def forward(self, x: Matrix, adjacency: SparseMatrix) -> tuple[Tensor, Tensor]:
+        """Map features (N, F) and the normalised adjacency to the two fused views (N, D)."""
+        local, ego = self.views(x, adjacency)
+        if self.attention == "exact":
+            for_local, for_ego = biaffine_attention(
+                local, ego, self.local_metric, self.ego_metric, self.scale, self.precision
+            )
+            local, ego = self._fuse(local, for_local), self._fuse(ego, for_ego)
+        local, ego = self.local_norm(local), self.ego_norm(ego)
+        if self.activation == "relu":
+            return torch.relu(local), torch.relu(ego)
+        return local, ego
+
+    def _fuse(self, view: Tensor, attended: Tensor) -> Tensor:
+        return view + attended if self.fusion == "add" else view * attended
+
+    def extra_repr(self) -> str:
+        """Return the switches, for the printed form."""
+        return f"fusion={self.fusion}, pair={self.pair}, attention={self.attention}"
+
+
+def _one_of(name: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise ValueError(f"{name} must be one of {', '.join(known)}; got {value!r}")

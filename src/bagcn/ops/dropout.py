@@ -1,0 +1,102 @@
+"""Dropout whose mask is a function of a key, not of a generator's state.
+
+A run's key is made of its seed and its epoch, and every dropout of a forward pass takes the next
+number under that key. So a seed draws the same masks alone, in a population, after a resume and
+on any device, and no generator has to be saved or captured. Without a key (a model used in
+someone's own training script), torch's generator is used, as everywhere in PyTorch.
+
+The mask is a 32-bit integer hash of the element's position: xor, shift, multiply, twice over,
+with constants that are known to mix well (C. Wellons, "Prospecting for hash functions").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import overload
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from bagcn.ops.sparse import Matrix, SparseMatrix
+
+__all__ = ["dropout", "random_stream", "stream_key", "uniform"]
+
+Rate = float | Tensor
+
+_FIRST, _SECOND, _GOLDEN = 0x7FEB352D, 0x846CA68B - 2**32, 0x9E3779B9 - 2**32
+_HALF, _FULL = 2**31, 2**32
+
+
+@dataclass
+class _Stream:
+    key: Tensor  # () int32
+    used: int = 0
+
+
+_current: ContextVar[_Stream | None] = ContextVar("bagcn_random_stream", default=None)
+
+
+@contextmanager
+def random_stream(key: Tensor) -> Iterator[None]:
+    """Draw every dropout mask inside the block from this key."""
+    token = _current.set(_Stream(key))
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def stream_key(seed: Tensor, epoch: Tensor) -> Tensor:
+    """Return the key of one epoch of one seed; both are int32 tensors that broadcast."""
+    return _mix(seed * _GOLDEN ^ _mix(epoch + 1, 0), 0)
+
+
+@overload
+def dropout(x: Tensor, p: Rate, training: bool = True) -> Tensor: ...
+@overload
+def dropout(x: Matrix, p: Rate, training: bool = True) -> Matrix: ...
+def dropout(x: Matrix, p: Rate, training: bool = True) -> Matrix:
+    """Zero entries with probability ``p`` and scale the others by 1 / (1 - p).
+
+    Of a sparse matrix only the stored entries are touched. ``p`` may be a tensor, one value for
+    each member of a population.
+    """
+    if not training or (isinstance(p, int | float) and p == 0):
+        return x
+    if isinstance(x, SparseMatrix):
+        return x.with_values(dropout(x.values, p))
+    stream = _current.get()
+    if stream is None:
+        return F.dropout(x, float(p))
+    if isinstance(p, Tensor):
+        threshold: int | Tensor = (p.double() * _FULL - _HALF).to(torch.int32)
+    else:
+        threshold = round(p * _FULL) - _HALF
+    return x * ((_hashed(x, stream) >= threshold) / (1 - p))
+
+
+def uniform(like: Tensor) -> Tensor:
+    """Return numbers from [0, 1) in the shape and type of ``like``: for all that is not dropout."""
+    stream = _current.get()
+    if stream is None:
+        return torch.rand_like(like)
+    # 24 bits are what a float32 below 1 can hold
+    return ((_hashed(like, stream) >> 8) & 0xFFFFFF).to(like.dtype) / 2**24
+
+
+def _hashed(like: Tensor, stream: _Stream) -> Tensor:
+    """Return the next random 32-bit integers of the stream, in the shape of ``like``."""
+    stream.used += 1
+    position = torch.arange(like.numel(), dtype=torch.int32, device=like.device).view(like.shape)
+    return _mix(position ^ _mix(stream.key + stream.used * 2, 0), stream.key)
+
+
+def _mix(x: Tensor, between: Tensor | int) -> Tensor:
+    """Hash int32 to int32; what stands between the rounds keeps equal positions apart."""
+    x = (x ^ ((x >> 16) & 0xFFFF)).mul_(_FIRST).add_(between)
+    x.bitwise_xor_((x >> 15) & 0x1FFFF).mul_(_SECOND)
+    return x.bitwise_xor_((x >> 16) & 0xFFFF)
