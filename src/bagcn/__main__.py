@@ -1,0 +1,5 @@
+"""``python -m bagcn`` is the command line."""
+
+from bagcn.cli import main
+
+main()
