@@ -9,7 +9,7 @@ So nothing of size N × N is made: the fused kernels go over the keys block by b
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 import torch.nn.functional as F
@@ -39,8 +39,39 @@ def attend(
     dtype = query.dtype
     if precision == "bf16":
         query, key, value = query.bfloat16(), key.bfloat16(), value.bfloat16()
-    out = F.scaled_dot_product_attention(query[None], key[None], value[None], scale=scale)
-    return out[0].to(dtype)
+    if torch._C._functorch.is_batchedtensor(query):  # members of a population
+        out: Tensor = _Members.apply(query, key, value, scale)  # type: ignore[no-untyped-call]
+    else:
+        out = _fused(query[None], key[None], value[None], scale)[0]
+    return out.to(dtype)
+
+
+def _fused(query: Tensor, key: Tensor, value: Tensor, scale: float) -> Tensor:
+    return F.scaled_dot_product_attention(query, key, value, scale=scale)
+
+
+class _Members(torch.autograd.Function):
+    """Hands a population's members to one fused call as its batch.
+
+    :func:`torch.vmap` would call the CPU's kernel once for each. The gradient is recorded by the
+    fused call itself, outside of vmap, so that there is none to define here.
+    """
+
+    @staticmethod
+    def forward(query: Tensor, key: Tensor, value: Tensor, scale: float) -> Tensor:
+        return _fused(query, key, value, scale)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        pass
+
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple[int | None, ...], *args: Any) -> tuple[Tensor, int]:
+        query, key, value = (
+            tensor.expand(info.batch_size, *tensor.shape) if dim is None else tensor.movedim(dim, 0)
+            for tensor, dim in zip(args[:3], in_dims[:3], strict=True)
+        )
+        return _fused(query, key, value, args[3]), 0
 
 
 def biaffine_attention(

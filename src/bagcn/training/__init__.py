@@ -1,6 +1,8 @@
 """Training: one run, or many at once."""
 
-from bagcn.training.loop import Checkpoint, Member, Result, train
+from bagcn.training.checkpoint import Checkpoint
+from bagcn.training.loop import train
+from bagcn.training.member import Member, Result
 from bagcn.training.settings import TrainSettings
 from bagcn.training.task import Task
 

@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
-__all__ = ["load_checkpoint", "save_checkpoint"]
+__all__ = ["Checkpoint", "load_checkpoint", "save_checkpoint"]
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Where a run keeps its state, and how often.
+
+    Args:
+        path: the file.
+        every: epochs between two saves.
+        identity: names the run; a file of another run is refused.
+    """
+
+    path: Path
+    every: int = 50
+    identity: str = ""
 
 
 def save_checkpoint(path: Path, state: dict[str, Tensor], identity: str) -> None:

@@ -8,81 +8,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from bagcn.data import Split
 from bagcn.training.adam import adam_state, adam_step
-from bagcn.training.checkpoint import load_checkpoint, save_checkpoint
+from bagcn.training.capture import Captured
+from bagcn.training.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from bagcn.training.member import Member, Result
 from bagcn.training.settings import TrainSettings
 from bagcn.training.stack import Build, Stack
 from bagcn.training.task import Task
 
-__all__ = ["Checkpoint", "Member", "Result", "train"]
+__all__ = ["train"]
 
 Tensors = dict[str, Tensor]
 CURVES = ("loss", "val", "val_loss", "test")
-
-
-@dataclass(frozen=True)
-class Member:
-    """One run of a population.
-
-    Args:
-        seed: of the initial parameters and the dropout masks.
-        split: which nodes are learnt from, selected on and tested on.
-        settings: where this member differs from the common settings: the learning rate, the
-            weight decay, or any real-valued argument of the model.
-    """
-
-    seed: int
-    split: Split
-    settings: Mapping[str, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Result:
-    """What came of one member, at the epoch of its best validation accuracy."""
-
-    seed: int
-    test: float
-    val: float
-    val_loss: float
-    best_epoch: int
-    epochs: int
-    diverged: int | None
-    seconds: float
-    peak_memory: int
-    curves: dict[str, list[float]]
-    weights: Tensors | None = None
-
-    def check(self) -> Result:
-        """Return the result, or raise if the run diverged."""
-        if self.diverged is not None:
-            raise ValueError(
-                f"seed {self.seed}: the loss became NaN or infinite in epoch {self.diverged + 1}; "
-                "try a smaller learning rate, or scale the features"
-            )
-        return self
-
-
-@dataclass(frozen=True)
-class Checkpoint:
-    """Where a run keeps its state, and how often.
-
-    Args:
-        path: the file.
-        every: epochs between two saves.
-        identity: names the run; a file of another run is refused.
-    """
-
-    path: Path
-    every: int = 50
-    identity: str = ""
 
 
 def train(
@@ -176,14 +118,16 @@ class _Loop:
         self, on_epoch: Callable[[int], None] | None, checkpoint: Checkpoint | None
     ) -> None:
         """Run the epochs that are left; stop when no member is active any more."""
-        patient = self.settings.patience > 0 or self.device.type == "cpu"
-        every = 1 if self.device.type == "cpu" else 25  # looking at the flag makes the host wait
+        on_cpu = self.device.type == "cpu"
+        every = 1 if on_cpu else 25  # looking at the flag makes the host wait for the device
+        step = self.epoch if on_cpu else Captured(self.epoch)
         for epoch in range(int(self.state["epoch"]), self.settings.epochs):
-            if patient and epoch % every == 0 and not bool(self.state["active"].any()):
+            can_end = on_cpu or self.settings.patience > 0
+            if can_end and epoch % every == 0 and not bool(self.state["active"].any()):
                 break
-            if self.device.type == "cpu":  # modules that draw from torch's own generator
+            if on_cpu:  # modules that draw from torch's own generator
                 torch.default_generator.manual_seed(self.members[0].seed * 1_000_003 + epoch)
-            self.epoch()
+            step()
             if on_epoch:
                 on_epoch(epoch + 1)
             if checkpoint and (epoch + 1) % checkpoint.every == 0:

@@ -84,7 +84,8 @@ class Stack:
         """Call the model as one member."""
         tensors = {f"model.{name}": tensor for name, tensor in (parameters | buffers).items()}
         with _overridden(self.program.model, settings):
-            return functional_call(self.program, tensors, args, strict=True)
+            out: Tensor = functional_call(self.program, tensors, args, strict=True)
+        return out
 
     def _each(self, function: Callable[..., Tensor], *own: Any) -> Tensor:
         """Call the function for every member with its own slices of everything."""
