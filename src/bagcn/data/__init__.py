@@ -5,6 +5,7 @@ from .catalogue import DATASETS, DatasetInfo, RawFile
 from .features import SCALINGS, scale_features
 from .loader import load
 from .splits import SPLITS, Split, make_split, per_class_split, public_split, random_split
+from .synthetic import synthetic_graph
 
 __all__ = [
     "DATASETS",
@@ -21,4 +22,5 @@ __all__ = [
     "public_split",
     "random_split",
     "scale_features",
+    "synthetic_graph",
 ]

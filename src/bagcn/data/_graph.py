@@ -47,7 +47,7 @@ def induced(edges: Array, nodes: Array, num_nodes: int) -> Array:
 
 def build(name: str, x: sp.spmatrix, edges: Array, y: Array, **masks: Array) -> Data:
     """The graph as a PyTorch Geometric object with sparse features."""
-    data = _data_class()(
+    data = data_class()(
         x=from_scipy(x),
         edge_index=torch.from_numpy(np.ascontiguousarray(edges, dtype=np.int64)),
         y=torch.from_numpy(np.ascontiguousarray(y, dtype=np.int64)),
@@ -59,7 +59,7 @@ def build(name: str, x: sp.spmatrix, edges: Array, y: Array, **masks: Array) -> 
     return data
 
 
-def _data_class() -> Any:
+def data_class() -> Any:
     """PyTorch Geometric's Data, imported late: it costs more than a second."""
     with warnings.catch_warnings():
         # On import it compiles some of its classes in a way that PyTorch calls deprecated.
