@@ -3,10 +3,10 @@ from __future__ import annotations
 
 import pytest
 import torch
-from battery import check_all
 from torch_geometric.nn import GCNConv
 
 from bagcn.baselines.gcn import GCN, GraphConvolution
+from battery import check_all
 
 EDGES = torch.tensor([[0, 1, 1, 2, 2, 3, 0, 2, 4, 4], [1, 0, 2, 1, 3, 2, 2, 0, 4, 0]])
 

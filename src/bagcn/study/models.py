@@ -64,5 +64,5 @@ def build_model(
     """Build the named model; a function of plain values, so that it travels to other processes."""
     card = card_of(name)
     return card.model(
-        in_channels=in_channels, out_channels=out_channels, **(dict(card.arguments) | arguments)
+        in_channels=in_channels, out_channels=out_channels, **{**dict(card.arguments), **arguments}
     )

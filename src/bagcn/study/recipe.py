@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.resources import files
@@ -150,7 +150,7 @@ def load_recipe(
     return recipe.changed(_flat(path, merged))
 
 
-def _flat(path: Path, merged: Mapping[str, Any]) -> Iterator[tuple[str, Any]] | dict[str, Any]:
+def _flat(path: Path, merged: Mapping[str, Any]) -> dict[str, Any]:
     for key in merged.get("train", {}):
         if key not in TrainSettings.names():
             raise ValueError(f"{path.name}: {unknown('key of train', key, TrainSettings.names())}")

@@ -6,10 +6,12 @@ one group only; the update itself is the same, and a test holds it to torch.opti
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import torch
 from torch import Tensor
 
-__all__ = ["adam_state", "adam_step"]
+__all__ = ["adam_state", "adam_step", "decay_factors"]
 
 Tensors = dict[str, Tensor]
 
@@ -49,3 +51,27 @@ def adam_step(
         second.mul_(BETA_2).addcmul_(gradient, gradient, value=1 - BETA_2)
         scale = (second.sqrt() / correction).add_(EPSILON)
         parameter.sub_(rate.view(shape) * first / scale)
+
+
+def decay_factors(parameters: Tensors, which: str | Mapping[str, float]) -> dict[str, float]:
+    """Return the factor on the weight decay for those (stacked) parameters that it acts on.
+
+    Args:
+        parameters: by name, each (M, ...), in the order of the model.
+        which: as in :class:`~bagcn.training.TrainSettings`.
+    """
+    weights = [name for name, tensor in parameters.items() if tensor.dim() > 2]
+    if isinstance(which, str):
+        chosen = {"all": list(parameters), "weights": weights, "first": weights[:1]}[which]
+        return dict.fromkeys(chosen, 1.0)
+    longest = {
+        name: max((p for p in which if name.startswith(p)), key=len, default=None)
+        for name in parameters
+    }
+    unused = set(which) - set(longest.values())
+    if unused:
+        raise ValueError(
+            f"decay names {', '.join(sorted(unused))}, but the model's parameters are "
+            f"{', '.join(parameters)}"
+        )
+    return {name: which[prefix] for name, prefix in longest.items() if prefix is not None}

@@ -7,16 +7,18 @@ updated in place: so an epoch can be captured as a CUDA graph, and a checkpoint 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
-from bagcn.training.adam import adam_state, adam_step
+from bagcn.training.adam import adam_state, adam_step, decay_factors
 from bagcn.training.capture import Captured
 from bagcn.training.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from bagcn.training.member import Member, Result
+from bagcn.training.memory import peak_memory
+from bagcn.training.probe import fit_probe
+from bagcn.training.selection import CURVES, Scores, note_epoch, selection_state
 from bagcn.training.settings import TrainSettings
 from bagcn.training.stack import Build, Stack
 from bagcn.training.task import Task
@@ -24,7 +26,7 @@ from bagcn.training.task import Task
 __all__ = ["train"]
 
 Tensors = dict[str, Tensor]
-CURVES = ("loss", "val", "val_loss", "test")
+LOOK_EVERY = 25  # epochs: to look whether anyone still trains makes the host wait for the device
 
 
 def train(
@@ -38,14 +40,16 @@ def train(
     checkpoint: Checkpoint | None = None,
     resume: bool = False,
     keep_weights: bool = False,
+    capture: bool = True,
 ) -> list[Result]:
-    """Train the members together and return what came of each.
+    """Train the members together, as one stacked computation; return what came of each.
 
     After every epoch all nodes are predicted; a member's result is read at the epoch of its best
     validation accuracy, ties broken by the lower validation loss.
 
     Args:
-        build: makes the model from the numbers of features and classes.
+        build: makes the model from the numbers of features and classes; what the model may bring
+            besides is in :mod:`bagcn.training.protocol`.
         task: the graph.
         members: seeds, splits and settings.
         settings: what the members share.
@@ -54,13 +58,14 @@ def train(
         checkpoint: where to save the state.
         resume: continue from the checkpoint if there is one.
         keep_weights: return the parameters and buffers of the best epoch.
+        capture: replay epochs from a CUDA graph, where there is a GPU.
     """
     device = torch.device(device)
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         run = _Loop(build, task, members, settings, device, keep_weights)
         if checkpoint and resume and checkpoint.path.exists():
             load_checkpoint(checkpoint.path, run.state, checkpoint.identity)
-        run.until_done(on_epoch, checkpoint)
+        run.until_done(on_epoch, checkpoint, capture)
         return run.results()
 
 
@@ -83,47 +88,37 @@ class _Loop:
         lr = own.pop("lr", [settings.lr] * len(members))
         decay = own.pop("weight_decay", [settings.weight_decay] * len(members))
         self.stack = Stack(build, task, [member.seed for member in members], own, device)
-        self.y = task.y.to(device)
-        masks = [member.split.masks(task.num_nodes) for member in members]
-        self.train, self.val, self.test = (
-            torch.stack(part).to(device) for part in zip(*masks, strict=True)
-        )
+        self.task, self.device = task, device
+        self.train, val, test = (part.to(device) for part in _masks(members, task.num_nodes))
+        self.scores = Scores(task.y.to(device), val, test)
         self.lr = torch.tensor(lr).to(device)
         rates = torch.tensor(decay).to(device)
-        factors = _decay_factors(self.stack.parameters, settings.decay)
+        factors = decay_factors(self.stack.parameters, settings.decay)
         self.decay = {name: rates * factor for name, factor in factors.items()}
-        self.device, self.keep_weights = device, keep_weights
-        self.state = self._initial_state()
+        self.by_loss = self.stack.embeds and settings.patience > 0
+        self.keep_weights = keep_weights
+        self.state = self._initial_state(keep_weights or self.by_loss)
 
-    def _initial_state(self) -> Tensors:
+    def _initial_state(self, keep: bool) -> Tensors:
         """Return all that changes during training, by name."""
-        stack, size, device = self.stack, self.stack.size, self.device
+        stack = self.stack
         moving = _prefixed("parameter.", stack.parameters) | _prefixed("buffer.", stack.buffers)
         state = moving | _prefixed("adam.", adam_state(stack.parameters))
-        if self.keep_weights:
+        if keep:
             state |= {f"best.{name}": tensor.detach().clone() for name, tensor in moving.items()}
-        return state | {
-            "epoch": torch.zeros((), dtype=torch.int32, device=device),
-            "curves": torch.full((self.settings.epochs, len(CURVES), size), torch.nan).to(device),
-            "best_val": torch.full((size,), -1.0, device=device),
-            "best_val_loss": torch.full((size,), torch.inf, device=device),
-            "best_test": torch.zeros(size, device=device),
-            "best_epoch": torch.full((size,), -1, dtype=torch.int32, device=device),
-            "epochs": torch.zeros(size, dtype=torch.int32, device=device),
-            "diverged": torch.full((size,), -1, dtype=torch.int32, device=device),
-            "active": torch.ones(size, dtype=torch.bool, device=device),
-        }
+        return state | selection_state(stack.size, self.settings.epochs, self.device)
 
     def until_done(
-        self, on_epoch: Callable[[int], None] | None, checkpoint: Checkpoint | None
+        self,
+        on_epoch: Callable[[int], None] | None,
+        checkpoint: Checkpoint | None,
+        capture: bool,
     ) -> None:
         """Run the epochs that are left; stop when no member is active any more."""
         on_cpu = self.device.type == "cpu"
-        every = 1 if on_cpu else 25  # looking at the flag makes the host wait for the device
-        step = self.epoch if on_cpu else Captured(self.epoch)
+        step = self.epoch if on_cpu or not capture else Captured(self.epoch)
         for epoch in range(int(self.state["epoch"]), self.settings.epochs):
-            can_end = on_cpu or self.settings.patience > 0
-            if can_end and epoch % every == 0 and not bool(self.state["active"].any()):
+            if (on_cpu or epoch % LOOK_EVERY == 0) and not bool(self.state["active"].any()):
                 break
             if on_cpu:  # modules that draw from torch's own generator
                 torch.default_generator.manual_seed(self.members[0].seed * 1_000_003 + epoch)
@@ -146,52 +141,71 @@ class _Loop:
             self.decay,
         )
         with torch.no_grad():
-            self._select(losses.detach(), self.stack.logits())
+            self._look(losses.detach())
             state["epoch"] += 1
 
-    def _select(self, losses: Tensor, logits: Tensor) -> None:
+    def _look(self, losses: Tensor) -> None:
         """Note the epoch's numbers, and which members are at their best so far."""
         state = self.state
-        each = F.cross_entropy(
-            logits.flatten(0, 1), self.y.clamp_min(0).repeat(len(logits)), reduction="none"
-        ).view(self.train.shape)  # (M, N)
-        right = logits.argmax(-1) == self.y  # (M, N)
-        val, val_loss, test = _mean(right, self.val), _mean(each, self.val), _mean(right, self.test)
-        active, epoch = state["active"], state["epoch"]
-        now = torch.stack([losses, val, val_loss, test])[None]
-        state["curves"].index_copy_(0, epoch.long()[None], now.where(active, torch.nan))
-        failed = active & ~torch.isfinite(losses)
-        state["diverged"].copy_(torch.where(failed, epoch, state["diverged"]))
-        tied = (val == state["best_val"]) & (val_loss < state["best_val_loss"])
-        better = active & ~failed & ((val > state["best_val"]) | tied)
-        for name, value in (("val", val), ("val_loss", val_loss), ("test", test), ("epoch", epoch)):
-            state[f"best_{name}"].copy_(torch.where(better, value, state[f"best_{name}"]))
-        for name, best in _section(state, "best.").items():
-            shape = (-1, *[1] * (best.dim() - 1))
-            best.copy_(torch.where(better.view(shape), state[name].detach(), best))
-        state["epochs"] += active
-        active &= ~failed
+        unknown = torch.full_like(losses, torch.nan)
+        scores = (unknown,) * 3 if self.stack.embeds else self.scores(self.stack.logits())
+        kept = {
+            name: (best, state[name].detach()) for name, best in _section(state, "best.").items()
+        }
+        note_epoch(state, kept, torch.stack([losses, *scores]), by_loss=self.stack.embeds)
         if self.settings.patience:
-            active &= epoch - state["best_epoch"] < self.settings.patience
+            waited = state["epoch"] - state["best_epoch"]
+            state["active"] &= waited < self.settings.patience
 
     def results(self) -> list[Result]:
         """Read everything back, one result a member."""
-        state = {
-            name: tensor.detach().cpu()
-            for name, tensor in self.state.items()
-            if not name.startswith(("parameter.", "buffer.", "adam."))
-        }
+        if self.stack.embeds:
+            self._probe()
+        weights = self._weights() if self.keep_weights else {}
+        shown = ("curves", "best_", "epochs", "diverged")
+        state = {n: t.cpu() for n, t in self.state.items() if n.startswith(shown)}
         seconds = (time.perf_counter() - self.started) / self.stack.size
-        peak = _peak_memory(self.device) // self.stack.size
-        return [self._result(state, i, seconds, peak) for i in range(self.stack.size)]
+        peak = peak_memory(self.device) // self.stack.size
+        return [self._result(state, weights, i, seconds, peak) for i in range(self.stack.size)]
 
-    def _result(self, state: Tensors, i: int, seconds: float, peak: int) -> Result:
+    def _weights(self) -> Tensors:
+        names = "best." if any(name.startswith("best.") for name in self.state) else ""
+        return {
+            name: self.state[f"{names}{kind}{name}"].detach().cpu()
+            for kind, tensors in (
+                ("parameter.", self.stack.parameters),
+                ("buffer.", self.stack.buffers),
+            )
+            for name in tensors
+        }
+
+    @torch.no_grad()
+    def _probe(self) -> None:
+        """Fit the classifier of a model that learnt without labels, and score what it predicts."""
+        state, probe = self.state, ("buffer.probe.weight", "buffer.probe.bias")
+        for name, best in _section(state, "best.").items():
+            state[name].copy_(best)
+        y, classes = self.task.y, self.task.num_classes
+        for i, embedding in enumerate(self.stack.embeddings()):
+            if torch.isfinite(embedding).all():
+                fitted = fit_probe(embedding, y, self.members[i].split, classes)
+                for name, value in zip(probe, fitted, strict=True):
+                    state[name][i] = value
+        for name in probe:
+            if f"best.{name}" in state:
+                state[f"best.{name}"].copy_(state[name])
+        if not self.by_loss:
+            state["best_epoch"].copy_(state["epochs"] - 1)
+        for name, value in zip(
+            ("val", "val_loss", "test"), self.scores(self.stack.logits()), strict=True
+        ):
+            state[f"best_{name}"].copy_(value)
+
+    def _result(
+        self, state: Tensors, weights: Tensors, i: int, seconds: float, peak: int
+    ) -> Result:
         epochs, diverged = int(state["epochs"][i]), int(state["diverged"][i])
         curves = state["curves"][:epochs, :, i]
-        best = {
-            name.split(".", 1)[1]: tensor[i].clone()
-            for name, tensor in _section(state, "best.").items()
-        }
         return Result(
             seed=self.members[i].seed,
             test=float(state["best_test"][i]),
@@ -203,8 +217,21 @@ class _Loop:
             seconds=seconds,
             peak_memory=peak,
             curves={name: curves[:, k].tolist() for k, name in enumerate(CURVES)},
-            weights=best or None,
+            weights={name: tensor[i].clone() for name, tensor in weights.items()} or None,
         )
+
+
+def _masks(members: Sequence[Member], nodes: int) -> list[Tensor]:
+    """Return which nodes train, validate and test, (M, N) each."""
+    for member in members:
+        for part in ("train", "val"):
+            if getattr(member.split, part).numel() == 0:
+                raise ValueError(
+                    f"the split {member.split.name!r} has no {part} nodes; "
+                    "training needs some to learn from and some to choose the epoch by"
+                )
+    masks = [member.split.masks(nodes) for member in members]
+    return [torch.stack(part) for part in zip(*masks, strict=True)]
 
 
 def _own_settings(members: Sequence[Member]) -> dict[str, list[float]]:
@@ -219,44 +246,9 @@ def _own_settings(members: Sequence[Member]) -> dict[str, list[float]]:
     return {name: [float(member.settings[name]) for member in members] for name in names}
 
 
-def _decay_factors(parameters: Tensors, which: str | Mapping[str, float]) -> dict[str, float]:
-    """Return the factor on the weight decay for those (stacked) parameters that it acts on."""
-    weights = [name for name, tensor in parameters.items() if tensor.dim() > 2]
-    if isinstance(which, str):
-        chosen = {"all": list(parameters), "weights": weights, "first": weights[:1]}[which]
-        return dict.fromkeys(chosen, 1.0)
-    longest = {
-        name: max((p for p in which if name.startswith(p)), key=len, default=None)
-        for name in parameters
-    }
-    unused = set(which) - set(longest.values())
-    if unused:
-        raise ValueError(
-            f"decay names {', '.join(sorted(unused))}, but the model's parameters are "
-            f"{', '.join(parameters)}"
-        )
-    return {name: which[prefix] for name, prefix in longest.items() if prefix is not None}
-
-
 def _prefixed(prefix: str, tensors: Tensors) -> Tensors:
     return {prefix + name: tensor for name, tensor in tensors.items()}
 
 
 def _section(tensors: Tensors, prefix: str) -> Tensors:
     return {n.removeprefix(prefix): t for n, t in tensors.items() if n.startswith(prefix)}
-
-
-def _mean(values: Tensor, mask: Tensor) -> Tensor:
-    """Return the mean over each member's masked nodes: (M, N), (M, N) to (M,)."""
-    return (values * mask).sum(1) / mask.sum(1)
-
-
-def _peak_memory(device: torch.device) -> int:
-    """Return the most bytes held so far: on the GPU, or by this process."""
-    if device.type == "cuda":
-        return int(torch.cuda.max_memory_allocated(device))
-    import resource
-    import sys
-
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import torch
@@ -47,11 +48,12 @@ class Stack:
     ) -> None:
         models = [_initialised(build, task, seed) for seed in seeds]
         self.size = len(models)
-        self.parameters = _stacked([dict(m.named_parameters()) for m in models], device)
-        self.buffers = _stacked([dict(m.named_buffers()) for m in models], device)
+        self.parameters = _stacked([_trained(model) for model in models], device)
+        self.buffers = _stacked([_untrained(model) for model in models], device)
         for parameter in self.parameters.values():
             parameter.requires_grad_()
         model = models[0].to(device)
+        self.embeds = hasattr(model, "embed")
         x, graph = task.prepared_for(model, device)
         self.program = _Program(model, x, graph, task.y.to(device))
         self.seeds = torch.tensor([_signed(seed) for seed in seeds], dtype=torch.int32).to(device)
@@ -80,11 +82,26 @@ class Stack:
         self.program.eval()
         return self._each(self._run, self.settings)
 
-    def _run(self, parameters: Tensors, buffers: Tensors, settings: Tensors, *args: Any) -> Tensor:
+    @torch.no_grad()
+    def embeddings(self) -> Tensor:
+        """Return the embeddings of every member of a model that has them, (M, N, D)."""
+        self.program.eval()
+        return self._each(partial(self._run, embed=True), self.settings)
+
+    def _run(
+        self,
+        parameters: Tensors,
+        buffers: Tensors,
+        settings: Tensors,
+        *args: Any,
+        embed: bool = False,
+    ) -> Tensor:
         """Call the model as one member."""
         tensors = {f"model.{name}": tensor for name, tensor in (parameters | buffers).items()}
         with _overridden(self.program.model, settings):
-            out: Tensor = functional_call(self.program, tensors, args, strict=True)
+            out: Tensor = functional_call(
+                self.program, tensors, args, {"embed": embed}, strict=True
+            )
         return out
 
     def _each(self, function: Callable[..., Tensor], *own: Any) -> Tensor:
@@ -97,20 +114,17 @@ class Stack:
 
 
 class _Program(nn.Module):
-    """A model with its graph: the objective while training, predictions otherwise.
-
-    A model may bring its own objective as a method
-    ``objective(x, graph, y, labelled, epoch) -> loss``; otherwise it is the cross-entropy of the
-    labelled nodes.
-    """
+    """A model with its graph: the objective while training, predictions or embeddings otherwise."""
 
     def __init__(self, model: nn.Module, x: Any, graph: Any, y: Tensor) -> None:
         super().__init__()
         self.model = model
         self._fixed = (x, graph, y)
 
-    def forward(self, *step: Tensor) -> Tensor:
+    def forward(self, *step: Tensor, embed: bool = False) -> Tensor:
         x, graph, y = self._fixed
+        if embed:
+            return self.model.embed(x, graph)  # type: ignore[no-any-return, operator]
         if not step:
             return self.model(x, graph)  # type: ignore[no-any-return]
         labelled, epoch = step
@@ -143,6 +157,15 @@ def _initialised(build: Build, task: Task, seed: int) -> nn.Module:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return build(task.num_features, task.num_classes)
+
+
+def _trained(model: nn.Module) -> Tensors:
+    return {name: p for name, p in model.named_parameters() if p.requires_grad}
+
+
+def _untrained(model: nn.Module) -> Tensors:
+    fixed = {name: p for name, p in model.named_parameters() if not p.requires_grad}
+    return fixed | dict(model.named_buffers())
 
 
 def _stacked(members: list[Tensors], device: torch.device) -> Tensors:

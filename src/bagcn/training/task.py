@@ -45,8 +45,8 @@ class Task:
                 f"edges name the nodes {int(edges.min())} to {int(edges.max())}, "
                 f"but the graph's {nodes} nodes are numbered 0 to {nodes - 1}"
             )
-        values = as_matrix(self.x)
-        stored = values.values if isinstance(values, SparseMatrix) else values
+        x = as_matrix(self.x)
+        stored = x.values if isinstance(x, SparseMatrix) else x
         if not torch.isfinite(stored).all():
             raise ValueError("the features hold NaN or infinite values: fill or drop them first")
         if not self.num_classes:
@@ -64,6 +64,12 @@ class Task:
     def num_features(self) -> int:
         """Return F."""
         return int(self.x.shape[1])
+
+    @property
+    def num_entries(self) -> int:
+        """Return how many features are stored: all of them, or those that are not zero."""
+        x = as_matrix(self.x)
+        return x.values.numel() if isinstance(x, SparseMatrix) else x.numel()
 
     @property
     def num_nodes(self) -> int:

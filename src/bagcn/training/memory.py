@@ -1,0 +1,98 @@
+"""How much memory a population takes: measured while it runs, estimated before.
+
+M members, N nodes, C classes.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.autograd.graph import saved_tensors_hooks
+
+from bagcn.training.member import Member
+from bagcn.training.stack import Build, Stack
+from bagcn.training.task import Task
+
+__all__ = ["Footprint", "available_memory", "estimate", "peak_memory"]
+
+COPIES = 6  # of every parameter: itself, its gradient, Adam's two moments, the best, a temporary
+SLACK = 1.5  # what an operation holds beside what it saves for the backward pass
+SHARE = 0.85  # of the memory that is free
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """Bytes that a population takes: once for the graph, and again for every member."""
+
+    shared: int
+    member: int
+
+    def members_within(self, budget: int) -> int:
+        """Return how many members fit; at least one, which may then not fit either."""
+        return max(1, (budget - self.shared) // self.member)
+
+
+def estimate(
+    build: Build, task: Task, member: Member, device: torch.device | str = "cpu"
+) -> Footprint:
+    """Look at one member's training loss, and count what it keeps for the backward pass."""
+    device = torch.device(device)
+    settings = {n: [float(v)] for n, v in member.settings.items() if n not in _OF_TRAINING}
+    stack = Stack(build, task, [member.seed], settings, device)
+    labelled = member.split.masks(task.num_nodes)[0][None].to(device)
+    saved: dict[int, int] = {}
+
+    def count(tensor: Tensor) -> Tensor:
+        if tensor.layout == torch.strided:
+            saved[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes()
+        return tensor
+
+    with torch.random.fork_rng(devices=[]), saved_tensors_hooks(count, lambda tensor: tensor):
+        stack.losses(labelled, torch.zeros((), dtype=torch.int32, device=device))
+    parameters = sum(p.numel() * p.element_size() for p in stack.parameters.values())
+    predictions = task.num_nodes * task.num_classes * 4
+    graph = sum(saved[pointer] for pointer in _shared_storages(task) & saved.keys())
+    kept = sum(saved.values()) - graph
+    return Footprint(
+        shared=graph + _task_bytes(task),
+        member=int(SLACK * kept) + COPIES * parameters + 4 * predictions + 8 * task.num_nodes,
+    )
+
+
+_OF_TRAINING = ("lr", "weight_decay")
+
+
+def _shared_storages(task: Task) -> set[int]:
+    return {task.edge_index.untyped_storage().data_ptr(), task.y.untyped_storage().data_ptr()}
+
+
+def _task_bytes(task: Task) -> int:
+    """Return about what the prepared graph and features hold: entries, and their transpose."""
+    entries = task.num_entries + 2 * task.edge_index.shape[1] + 2 * task.num_nodes
+    return 2 * entries * 12
+
+
+def available_memory(device: torch.device | str) -> int:
+    """Return the bytes that a population may take: most of what is free on the device."""
+    device = torch.device(device)
+    if device.type == "cuda":
+        free, _ = torch.cuda.mem_get_info(device)
+        return int(free * SHARE)
+    try:
+        return int(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") * SHARE)
+    except (ValueError, OSError, AttributeError):  # not every system tells
+        return 4 * 2**30
+
+
+def peak_memory(device: torch.device) -> int:
+    """Return the most bytes held so far: on the GPU, or by this process."""
+    if device.type == "cuda":
+        return int(torch.cuda.max_memory_allocated(device))
+    import resource
+    import sys
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
