@@ -22,6 +22,8 @@ class Card:
         written: what it is made of, and where it departs from the authors' code and why.
         checked: how it was shown to be right.
         arguments: what sets this entry apart from others of the same class.
+        vectorised: whether members of a population can be computed together; if not, they run one
+            by one through the same call.
     """
 
     name: str
@@ -32,3 +34,4 @@ class Card:
     written: str
     checked: str
     arguments: tuple[tuple[str, str | float | bool], ...] = ()
+    vectorised: bool = True

@@ -71,7 +71,7 @@ def note_epoch(
     failed = active & ~torch.isfinite(loss)
     state["diverged"].copy_(torch.where(failed, epoch, state["diverged"]))
     tied = (rank == state["best_rank"]) & (tie < state["best_tie"])
-    better = active & ~failed & ((rank > state["best_rank"]) | tied)
+    better: Tensor = active & ~failed & ((rank > state["best_rank"]) | tied)
     now = {"rank": rank, "tie": tie, "val": val, "val_loss": val_loss, "test": test, "epoch": epoch}
     for name, value in now.items():
         best = state[f"best_{name}"]
