@@ -29,11 +29,19 @@ class Store:
 
     def __iter__(self) -> Iterator[Record]:
         """Yield every run once, in the order of writing; of repeated ids the last counts."""
+        yield from self._last(self._files())
+
+    @staticmethod
+    def _last(files: Iterable[Path]) -> Iterable[Record]:
         runs: dict[str, Record] = {}
-        for file in self._files():
+        for file in files:
             for record in _read(file):
                 runs[record["id"]] = record
-        yield from runs.values()
+        return runs.values()
+
+    def of(self, model: str) -> Iterator[Record]:
+        """Yield the runs of one model."""
+        yield from (record for record in self._last(self._files(model)) if record["model"] == model)
 
     def ids(self) -> set[str]:
         """Return the ids of all runs that are there."""
@@ -54,10 +62,10 @@ class Store:
         known = self.ids()
         return self.add(record for record in other if record["id"] not in known)
 
-    def _files(self) -> list[Path]:
+    def _files(self, model: str = "*") -> list[Path]:
         if self.path.suffix == ".jsonl":
             return [self.path] if self.path.exists() else []
-        return sorted(self.path.glob("*.jsonl"))
+        return sorted(self.path.glob(f"{model}.jsonl"))
 
     def _file_of(self, record: Record) -> Path:
         return self.path if self.path.suffix == ".jsonl" else self.path / f"{record['model']}.jsonl"

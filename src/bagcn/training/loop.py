@@ -216,6 +216,8 @@ class _Loop:
             diverged=None if diverged < 0 else diverged,
             seconds=seconds,
             peak_memory=peak,
+            together=self.stack.size,
+            threads=torch.get_num_threads(),
             curves={name: curves[:, k].tolist() for k, name in enumerate(CURVES)},
             weights={name: tensor[i].clone() for name, tensor in weights.items()} or None,
         )

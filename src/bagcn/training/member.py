@@ -30,7 +30,11 @@ class Member:
 
 @dataclass(frozen=True)
 class Result:
-    """What came of one member, at the epoch of its best validation accuracy."""
+    """What came of one member, at the epoch of its best validation accuracy.
+
+    ``seconds`` and ``peak_memory`` are the member's share of what ``together`` members took, on
+    ``threads`` threads of the CPU.
+    """
 
     seed: int
     test: float
@@ -41,6 +45,8 @@ class Result:
     diverged: int | None
     seconds: float
     peak_memory: int
+    together: int
+    threads: int
     curves: dict[str, list[float]]
     weights: dict[str, Tensor] | None = None
 

@@ -1,0 +1,1 @@
+"""Many runs that can be compared: recipes, the run store, the protocol."""

@@ -1,0 +1,126 @@
+"""Recipes and seeds in, records out: what is in the store already is not run again."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from bagcn.data import load, make_split
+from bagcn.study.models import card_of
+from bagcn.study.recipe import Recipe
+from bagcn.study.record import Run, record_of
+from bagcn.study.store import Record, Store
+from bagcn.training import Member, Result, Task, train_population
+
+__all__ = ["Machine", "graph", "pick_device", "planned", "run"]
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Where and how runs are computed; nothing here changes what a run is.
+
+    Args:
+        device: ``"auto"``, ``"cpu"`` or ``"cuda"``.
+        data_dir: folder with the data sets.
+        offline: download nothing.
+        max_memory: bytes that a population may take.
+        workers: processes on a CPU.
+        deterministic: ask torch for deterministic kernels.
+    """
+
+    device: str = "auto"
+    data_dir: Path | None = None
+    offline: bool = False
+    max_memory: int | None = None
+    workers: int | None = None
+    deterministic: bool = False
+
+
+def pick_device(wanted: str) -> torch.device:
+    """Return the device: of ``"auto"`` the GPU if there is one."""
+    if wanted == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    if wanted == "cuda" and not torch.cuda.is_available():
+        raise ValueError("this machine or this build of torch has no GPU: use --device cpu or auto")
+    return torch.device(wanted)
+
+
+@lru_cache(maxsize=2)
+def _data(name: str, data_dir: Path | None, offline: bool) -> Any:
+    return load(name, data_dir=data_dir, offline=offline)
+
+
+def graph(recipe: Recipe, machine: Machine) -> tuple[Any, Task]:
+    """Return the recipe's data, and as the model sees it."""
+    data = _data(recipe.dataset, machine.data_dir, machine.offline)
+    return data, Task.from_data(data, recipe.scaling)
+
+
+def planned(recipe: Recipe, seeds: Sequence[int], machine: Machine) -> list[Run]:
+    """Return the runs of the seeds, each with its split."""
+    data = _data(recipe.dataset, machine.data_dir, machine.offline)
+    return [Run(recipe, seed, make_split(recipe.split, data, seed)) for seed in seeds]
+
+
+def run(
+    recipe: Recipe,
+    seeds: Sequence[int],
+    store: Store | None = None,
+    machine: Machine | None = None,
+    *,
+    force: bool = False,
+    on_epoch: Callable[[int], None] | None = None,
+) -> Iterator[Record]:
+    """Run the recipe for every seed and yield the records, those already stored first.
+
+    Each record reaches the store before it is yielded, so that an interrupt loses nothing that
+    was finished.
+    """
+    machine = machine or Machine()
+    runs = planned(recipe, seeds, machine)
+    known = {} if store is None or force else {r["id"]: r for r in store.of(recipe.model)}
+    yield from (known[run.id] for run in runs if run.id in known)
+    missing = [run for run in runs if run.id not in known]
+    if not missing:
+        return
+    for finished, result, device in _computed(recipe, missing, machine, on_epoch):
+        record = record_of(finished, result, device)
+        if store is not None:
+            store.add([record])
+        yield record
+
+
+def _computed(
+    recipe: Recipe,
+    runs: Sequence[Run],
+    machine: Machine,
+    on_epoch: Callable[[int], None] | None,
+) -> Iterator[tuple[Run, Result, torch.device]]:
+    device = pick_device(machine.device)
+    _, task = graph(recipe, machine)
+    members = [Member(run.seed, run.split) for run in runs]
+    torch.use_deterministic_algorithms(machine.deterministic)
+    try:
+        done = train_population(
+            recipe.build,
+            task,
+            members,
+            recipe.train,
+            device=device,
+            vectorised=card_of(recipe.model).vectorised,
+            max_memory=machine.max_memory,
+            workers=machine.workers,
+            on_epoch=on_epoch,
+        )
+        for i, result in done:
+            yield runs[i], result, device
+    finally:
+        torch.use_deterministic_algorithms(False)
