@@ -4,9 +4,11 @@ from bagcn.ops.adjacency import normalized_adjacency
 from bagcn.ops.dropout import dropout, random_stream, stream_key, uniform
 from bagcn.ops.linear import Linear
 from bagcn.ops.objective import cross_entropy
+from bagcn.ops.segment import Edges
 from bagcn.ops.sparse import Matrix, SparseMatrix, as_matrix
 
 __all__ = [
+    "Edges",
     "Linear",
     "Matrix",
     "SparseMatrix",
