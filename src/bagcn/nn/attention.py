@@ -39,7 +39,7 @@ def attend(
     dtype = query.dtype
     if precision == "bf16":
         query, key, value = query.bfloat16(), key.bfloat16(), value.bfloat16()
-    if torch._C._functorch.is_batchedtensor(query):  # members of a population
+    if any(map(torch._C._functorch.is_batchedtensor, (query, key, value))):  # a population
         out: Tensor = _Members.apply(query, key, value, scale)  # type: ignore[no-untyped-call]
     else:
         out = _fused(query[None], key[None], value[None], scale)[0]

@@ -14,23 +14,33 @@ from torch import Tensor, nn
 from bagcn.nn.attention import Precision, biaffine_attention
 from bagcn.ops import Linear, Matrix, SparseMatrix, dropout
 
-__all__ = ["Attention", "BiaffineLayer", "Fusion", "Pair"]
+__all__ = ["Attention", "BiaffineLayer", "Field", "Fusion", "Pair"]
 
 Fusion = Literal["add", "mul"]
 Pair = Literal["ego-local", "ego-ego", "local-local"]
 Attention = Literal["exact", "none"]
+Field = Literal["last", "mean"]
 
 
 class View(nn.Module):
-    r"""One view of the nodes: :math:`\mathrm{ReLU}(\mathrm{Norm}(\hat A^k X W))`.
+    r"""One view of the nodes: :math:`\mathrm{ReLU}(\mathrm{Norm}(P X W))`.
 
-    With ``num_hops=0`` it is the ego view (Eq. 2), else the local field of so many hops (Eq. 1).
-    The bias of the equations is the normalisation's: one before it would be subtracted again.
+    With ``num_hops=0`` it is the ego view (Eq. 2), P being the identity. Else it is the local field
+    of so many hops: :math:`P = \hat A^k` (Eq. 1), or with ``field="mean"`` the mean of
+    :math:`\hat A^0` to :math:`\hat A^k`. The bias of the equations is the normalisation's: one
+    before it would be subtracted again.
     """
 
-    def __init__(self, in_channels: int, hidden_channels: int, num_hops: int) -> None:
+    def __init__(
+        self,
+        in_channels: int,
+        hidden_channels: int,
+        num_hops: int,
+        field: Field = "last",
+        node_dropout: float = 0.0,
+    ) -> None:
         super().__init__()
-        self.num_hops = num_hops
+        self.num_hops, self.field, self.node_dropout = num_hops, field, node_dropout
         self.linear = Linear(in_channels, hidden_channels, bias=False)
         self.norm = nn.BatchNorm1d(hidden_channels)
 
@@ -42,8 +52,13 @@ class View(nn.Module):
     def forward(self, x: Matrix, adjacency: SparseMatrix) -> Tensor:
         """Map features (N, F) to the view (N, D)."""
         hidden: Tensor = self.linear(x)
+        hidden = hidden * dropout(hidden.new_ones(len(hidden), 1), self.node_dropout, self.training)
+        total = hidden
         for _ in range(self.num_hops):
             hidden = adjacency @ hidden
+            total = total + hidden
+        if self.field == "mean":
+            hidden = total / (self.num_hops + 1)
         return torch.relu(self.norm(hidden))
 
 
@@ -69,6 +84,8 @@ class BiaffineLayer(nn.Module):
         attention: ``"exact"``, or ``"none"`` for the two views without shortcuts (w/o BA).
         scale: s inside the softmax. ``None`` is :math:`1/\sqrt D`, steadier than the paper's 1.
         num_hops: hops of the local field; the paper's is 1.
+        field: ``"last"`` for the nodes at the end of these hops, or ``"mean"`` of all hops.
+        node_dropout: of whole nodes' features in the local field.
         input_dropout: on the features, drawn anew for each view.
         activation: ``"relu"`` or ``"none"`` after the fused normalisation.
         precision: of the attention's products, ``"fp32"`` or ``"bf16"``.
@@ -84,6 +101,8 @@ class BiaffineLayer(nn.Module):
         attention: Attention = "exact",
         scale: float | None = None,
         num_hops: int = 1,
+        field: Field = "last",
+        node_dropout: float = 0.0,
         input_dropout: float = 0.0,
         activation: Literal["relu", "none"] = "none",
         precision: Precision = "fp32",
@@ -92,6 +111,7 @@ class BiaffineLayer(nn.Module):
         _one_of("fusion", fusion, get_args(Fusion))
         _one_of("pair", pair, get_args(Pair))
         _one_of("attention", attention, get_args(Attention))
+        _one_of("field", field, get_args(Field))
         _one_of("activation", activation, ("relu", "none"))
         if num_hops < 1:
             raise ValueError(f"num_hops must be at least 1, got {num_hops}")
@@ -99,8 +119,13 @@ class BiaffineLayer(nn.Module):
         self.fusion, self.pair, self.attention = fusion, pair, attention
         self.scale = 1 / math.sqrt(hidden_channels) if scale is None else scale
         self.input_dropout, self.activation, self.precision = input_dropout, activation, precision
-        self.local = View(in_channels, hidden_channels, 0 if pair == "ego-ego" else num_hops)
-        self.ego = View(in_channels, hidden_channels, num_hops if pair == "local-local" else 0)
+        local_field = (num_hops, field, node_dropout)
+        self.local = View(
+            in_channels, hidden_channels, *((0,) if pair == "ego-ego" else local_field)
+        )
+        self.ego = View(
+            in_channels, hidden_channels, *(local_field if pair == "local-local" else (0,))
+        )
         if attention == "exact":
             self.local_metric = nn.Parameter(torch.empty(hidden_channels, hidden_channels))  # M_1
             self.ego_metric = nn.Parameter(torch.empty(hidden_channels, hidden_channels))  # M_2

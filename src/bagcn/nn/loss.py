@@ -10,8 +10,10 @@ means the same on every graph.
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Literal
 
+import torch
 from torch import Tensor
 
 __all__ = ["Target", "consistency", "sharpen"]
@@ -27,36 +29,37 @@ def sharpen(probabilities: Tensor, temperature: Rate) -> Tensor:
 
 
 def consistency(
-    first: Tensor,
-    second: Tensor,
+    *views: Tensor,
     temperature: Rate = 0.7,
     target: Target = "mean",
     confidence: Rate = 0.0,
     detach: bool = True,
 ) -> Tensor:
-    r"""Return how far two views' class probabilities are from agreeing (Eq. 12).
+    r"""Return how far the views' class probabilities are from agreeing (Eq. 12).
 
     .. math::
         \mathcal L_{con} = \tfrac1N \sum_i \tfrac12 \left(\lVert \bar Y_i - p_i \rVert^2
         + \lVert \bar Y_i - q_i \rVert^2\right), \qquad
         \bar Y = \mathrm{sharpen}\left(\tfrac12(p + q), T\right)
 
+    for two views, and means over the views in place of the halves for more.
+
     Args:
-        first: logits of one view, (N, C).
-        second: logits of the other, (N, C).
+        views: logits of each view, (N, C).
         temperature: T; below 1 sharpens, 1 leaves the average as it is (w/o S).
         target: ``"mean"`` as above, or ``"pairwise"`` for :math:`\lVert p_i - q_i \rVert^2` (CL2).
         confidence: only nodes whose average prediction is above this take part.
         detach: whether the sharpened average is a constant. With a gradient through it the model
             loses up to 15 points on Cora.
     """
-    p, q = first.softmax(dim=-1), second.softmax(dim=-1)
-    average = (p + q) / 2
+    probabilities = [logits.softmax(dim=-1) for logits in views]
+    average = torch.stack(probabilities).mean(0)
     if target == "pairwise":
-        distance = (p - q).square().sum(dim=-1)  # (N,)
+        distances = [(p - q).square() for p, q in combinations(probabilities, 2)]
     else:
         sharp = sharpen(average.detach() if detach else average, temperature)
-        distance = ((sharp - p).square() + (sharp - q).square()).sum(dim=-1) / 2  # (N,)
+        distances = [(sharp - p).square() for p in probabilities]
+    distance = torch.stack(distances).mean(0).sum(dim=-1)  # (N,)
     if isinstance(confidence, Tensor) or confidence > 0:
         distance = distance * (average.detach().amax(dim=-1) > confidence)
     return distance.mean()

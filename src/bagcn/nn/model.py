@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from bagcn.nn.attention import Precision
-from bagcn.nn.layer import Attention, BiaffineLayer, Fusion, Pair, _one_of
+from bagcn.nn.layer import Attention, BiaffineLayer, Field, Fusion, Pair, _one_of
 from bagcn.nn.loss import Target, consistency
 from bagcn.ops import (
     Linear,
@@ -68,6 +68,11 @@ class BAGCN(nn.Module):
         activation: after the fused normalisation, ``"relu"`` or ``"none"``.
         warmup: epochs over which :math:`\lambda` grows linearly from 0.
         confidence: the consistency is asked only of nodes predicted with more than this.
+        field: ``"last"`` or ``"mean"`` of the hops, see :class:`~bagcn.nn.BiaffineLayer`.
+        node_dropout: of whole nodes' features in the local field.
+        passes: through the network in every step, each with its own dropout; both views of all
+            passes take part in the consistency.
+        ego_supervision: weight of the labelled nodes' cross-entropy in the ego view.
         precision: of the attention's products, ``"fp32"`` or ``"bf16"``.
     """
 
@@ -82,6 +87,8 @@ class BAGCN(nn.Module):
         attention: Attention = "exact",
         scale: float | None = None,
         num_hops: int = 1,
+        field: Field = "last",
+        node_dropout: float = 0.0,
         input_dropout: float = 0.6,
         dropout: float = 0.4,
         activation: Literal["relu", "none"] = "none",
@@ -91,6 +98,8 @@ class BAGCN(nn.Module):
         target: Target = "mean",
         warmup: int = 0,
         confidence: float = 0.0,
+        passes: int = 1,
+        ego_supervision: float = 0.0,
         precision: Precision = "fp32",
     ) -> None:
         super().__init__()
@@ -106,6 +115,8 @@ class BAGCN(nn.Module):
             attention=attention,
             scale=scale,
             num_hops=num_hops,
+            field=field,
+            node_dropout=node_dropout,
             input_dropout=input_dropout,
             activation=activation,
             precision=precision,
@@ -115,6 +126,7 @@ class BAGCN(nn.Module):
         self.dropout, self.inference = dropout, inference
         self.consistency, self.temperature, self.target = consistency, temperature, target
         self.warmup, self.confidence = warmup, confidence
+        self.passes, self.ego_supervision = passes, ego_supervision
 
     def reset_parameters(self) -> None:
         """Draw the parameters anew."""
@@ -168,7 +180,16 @@ class BAGCN(nn.Module):
             labelled: which nodes' classes may be used, (N,) bool.
             epoch: the epoch, from 0, as a scalar tensor.
         """
-        gcn, fc = self.predict_views(x, edge_index)
-        disagreement = consistency(gcn, fc, self.temperature, self.target, self.confidence)
+        pairs = [self.predict_views(x, edge_index) for _ in range(self.passes)]
+        disagreement = consistency(
+            *(logits for pair in pairs for logits in pair),
+            temperature=self.temperature,
+            target=self.target,
+            confidence=self.confidence,
+        )
         ramp = ((epoch + 1) / self.warmup).clamp(max=1.0) if self.warmup else 1.0
-        return cross_entropy(gcn, y, labelled) + self.consistency * ramp * disagreement
+        supervised = sum(cross_entropy(gcn, y, labelled) for gcn, _ in pairs) / self.passes
+        if self.ego_supervision:
+            ego = sum(cross_entropy(fc, y, labelled) for _, fc in pairs) / self.passes
+            supervised = supervised + self.ego_supervision * ego
+        return supervised + self.consistency * ramp * disagreement
