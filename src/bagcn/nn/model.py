@@ -187,9 +187,11 @@ class BAGCN(nn.Module):
             target=self.target,
             confidence=self.confidence,
         )
-        ramp = ((epoch + 1) / self.warmup).clamp(max=1.0) if self.warmup else 1.0
+        ramp: float | Tensor = 1.0
+        if self.warmup:
+            ramp = ((epoch + 1).to(disagreement.dtype) / self.warmup).clamp(max=1.0)
         supervised = sum(cross_entropy(gcn, y, labelled) for gcn, _ in pairs) / self.passes
-        if self.ego_supervision:
+        if isinstance(self.ego_supervision, Tensor) or self.ego_supervision > 0:
             ego = sum(cross_entropy(fc, y, labelled) for _, fc in pairs) / self.passes
             supervised = supervised + self.ego_supervision * ego
         return supervised + self.consistency * ramp * disagreement

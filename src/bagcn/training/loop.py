@@ -104,6 +104,8 @@ class _Loop:
         stack = self.stack
         moving = _prefixed("parameter.", stack.parameters) | _prefixed("buffer.", stack.buffers)
         state = moving | _prefixed("adam.", adam_state(stack.parameters))
+        if self.settings.ema:
+            state |= {f"ema.{name}": tensor.detach().clone() for name, tensor in moving.items()}
         if keep:
             state |= {f"best.{name}": tensor.detach().clone() for name, tensor in moving.items()}
         return state | selection_state(stack.size, self.settings.epochs, self.device)
@@ -141,16 +143,33 @@ class _Loop:
             self.decay,
         )
         with torch.no_grad():
+            self._average()
             self._look(losses.detach())
             state["epoch"] += 1
+
+    def _average(self) -> None:
+        """Move the averaged weights towards the present ones, quickly in the first epochs."""
+        epoch = self.state["epoch"]
+        share = ((epoch + 1) / (epoch + 10)).clamp(max=self.settings.ema)
+        for name, average in _section(self.state, "ema.").items():
+            if average.is_floating_point():
+                average.mul_(share).add_(self.state[name] * (1 - share))
+
+    def _shown(self) -> Tensors:
+        """Return the weights that predict: the averaged ones if they are kept."""
+        return _section(self.state, "ema.") or self.state
+
+    def _logits(self, weights: Tensors) -> Tensor:
+        return self.stack.logits(_section(weights, "parameter."), _section(weights, "buffer."))
 
     def _look(self, losses: Tensor) -> None:
         """Note the epoch's numbers, and which members are at their best so far."""
         state = self.state
         unknown = torch.full_like(losses, torch.nan)
-        scores = (unknown,) * 3 if self.stack.embeds else self.scores(self.stack.logits())
+        shown = self._shown()
+        scores = (unknown,) * 3 if self.stack.embeds else self.scores(self._logits(shown))
         kept = {
-            name: (best, state[name].detach()) for name, best in _section(state, "best.").items()
+            name: (best, shown[name].detach()) for name, best in _section(state, "best.").items()
         }
         note_epoch(state, kept, torch.stack([losses, *scores]), by_loss=self.stack.embeds)
         if self.settings.patience:
@@ -197,7 +216,9 @@ class _Loop:
         if not self.by_loss:
             state["best_epoch"].copy_(state["epochs"] - 1)
         for name, value in zip(
-            ("val", "val_loss", "test"), self.scores(self.stack.logits()), strict=True
+            ("val", "val_loss", "test"),
+            self.scores(self.stack.logits(self.stack.parameters, self.stack.buffers)),
+            strict=True,
         ):
             state[f"best_{name}"].copy_(value)
 

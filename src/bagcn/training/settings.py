@@ -19,6 +19,8 @@ class TrainSettings:
         decay: which parameters it acts on: ``"weights"`` (all with two or more dimensions),
             ``"first"`` (the first of these, as in the original GCN), ``"all"``, or a factor for
             each prefix of the parameters' names (the longest that fits counts; none is 0).
+        ema: predict with a moving average of the weights, of which so much is kept in every epoch;
+            0 predicts with the weights themselves.
         patience: stop when validation has not improved for so many epochs; 0 never stops early.
     """
 
@@ -27,6 +29,7 @@ class TrainSettings:
     weight_decay: float = 5e-4
     decay: str | Mapping[str, float] = "weights"
     patience: int = 0
+    ema: float = 0.0
 
     def __post_init__(self) -> None:
         for name, least in (("epochs", 1), ("patience", 0)):
@@ -34,6 +37,8 @@ class TrainSettings:
                 raise ValueError(f"{name} must be at least {least}, got {getattr(self, name)}")
         if self.lr <= 0:
             raise ValueError(f"lr must be above 0, got {self.lr}")
+        if not 0 <= self.ema < 1:
+            raise ValueError(f"ema must be at least 0 and below 1, got {self.ema}")
         if self.weight_decay < 0:
             raise ValueError(f"weight_decay must not be negative, got {self.weight_decay}")
         if isinstance(self.decay, str) and self.decay not in ("weights", "first", "all"):

@@ -74,19 +74,21 @@ class Stack:
                 return self._run(parameters, buffers, settings, mask, epoch)
 
         self.program.train()
-        return self._each(loss, self.seeds, labelled, self.settings)
+        own = (self.seeds, labelled, self.settings)
+        return self._each(loss, self.parameters, self.buffers, *own)
 
     @torch.no_grad()
-    def logits(self) -> Tensor:
-        """Return the predictions of every member, (M, N, C)."""
+    def logits(self, parameters: Tensors, buffers: Tensors) -> Tensor:
+        """Return the predictions of every member with these weights, (M, N, C)."""
         self.program.eval()
-        return self._each(self._run, self.settings)
+        return self._each(self._run, parameters, buffers, self.settings)
 
     @torch.no_grad()
     def embeddings(self) -> Tensor:
         """Return the embeddings of every member of a model that has them, (M, N, D)."""
         self.program.eval()
-        return self._each(partial(self._run, embed=True), self.settings)
+        run = partial(self._run, embed=True)
+        return self._each(run, self.parameters, self.buffers, self.settings)
 
     def _run(
         self,
@@ -104,9 +106,8 @@ class Stack:
             )
         return out
 
-    def _each(self, function: Callable[..., Tensor], *own: Any) -> Tensor:
+    def _each(self, function: Callable[..., Tensor], *args: Any) -> Tensor:
         """Call the function for every member with its own slices of everything."""
-        args = (self.parameters, self.buffers, *own)
         if self.size == 1:
             return function(*pytree.tree_map(lambda tensor: tensor[0], args))[None]
         each: Tensor = vmap(function, randomness="different")(*args)
