@@ -1,0 +1,46 @@
+"""Files and folders that are whole or not there."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+__all__ = ["replaced_file", "replaced_folder"]
+
+
+@contextmanager
+def replaced_folder(path: Path) -> Iterator[Path]:
+    """Give a new folder to fill; at the end it takes the place of ``path``.
+
+    If filling it fails, nothing of it stays and what was at ``path`` is untouched.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(
+        prefix=f".{path.name}.", dir=path.parent, ignore_cleanup_errors=True
+    ) as work:
+        new, old = Path(work, "new"), Path(work, "old")
+        new.mkdir()
+        yield new
+        if path.exists():
+            path.rename(old)
+        try:
+            new.rename(path)
+        except OSError:
+            if old.exists():
+                old.rename(path)
+            raise
+
+
+@contextmanager
+def replaced_file(path: Path) -> Iterator[Path]:
+    """Give the name of a file to write; at the end it takes the place of ``path``."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{os.getpid()}.{path.name}")
+    try:
+        yield partial
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)

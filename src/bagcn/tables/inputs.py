@@ -1,0 +1,126 @@
+"""Every kind of graph that people have, as one: :class:`~bagcn.tables.graph.Graph`.
+
+N nodes, E edges, F features.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from bagcn.data import Split
+from bagcn.data._csr import from_scipy
+from bagcn.tables.graph import Graph, Layout, clean_edges
+from bagcn.tables.ids import id_array
+
+__all__ = ["as_graph", "known_labels"]
+
+Array = np.ndarray
+
+
+def as_graph(
+    graph: Any,
+    y: Any = None,
+    *,
+    edges: Any = None,
+    features: Any = None,
+    layout: Layout | None = None,
+) -> Graph:
+    """Return the graph that is meant.
+
+    Args:
+        graph: a PyTorch Geometric ``Data``; a NetworkX graph, whose node attributes are the
+            feature columns; a square SciPy sparse matrix or array; or a pandas frame of nodes.
+        y: classes. An array for ``Data`` and SciPy matrices, where None, NaN, an empty text and,
+            among integers, -1 are unknown; the name of a node attribute or column otherwise.
+        edges: a pandas frame of edges, with a frame of nodes.
+        features: an array, a sparse matrix or a frame of features, with a SciPy matrix.
+        layout: what the columns mean, where that is not plain.
+    """
+    layout = layout or Layout()
+    if isinstance(graph, Graph):
+        return graph
+    if hasattr(graph, "edge_index"):
+        return _from_data(graph, y, layout)
+    if hasattr(graph, "tocoo"):
+        return _from_matrix(graph, y, features, layout)
+    raise ValueError(
+        "expected a PyTorch Geometric Data, a NetworkX graph, a SciPy sparse matrix or a pandas "
+        f"frame of nodes with one of edges, got {type(graph).__name__}"
+    )
+
+
+def known_labels(y: Any, num_nodes: int) -> Array:
+    """Return the classes as objects, None where unknown: (N,)."""
+    labels = np.full(num_nodes, None, dtype=object)
+    if y is None:
+        return labels
+    values = y.tolist() if hasattr(y, "tolist") else list(y)
+    if len(values) != num_nodes:
+        raise ValueError(f"expected a class for each of {num_nodes} nodes, got {len(values)}")
+    labels[:] = [None if _missing(value) else value for value in values]
+    return labels
+
+
+def _missing(value: Any) -> bool:
+    if value is None or value == "":
+        return True
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value == -1
+    return bool(value != value)  # NaN and pandas' NaT
+
+
+def _from_data(data: Any, y: Any, layout: Layout) -> Graph:
+    """Take a ``Data`` as it is, its edges and masks included."""
+    size = int(data.num_nodes)
+    return Graph(
+        ids=np.arange(size),
+        labels=known_labels(data.y if y is None else y, size),
+        edge_index=data.edge_index.cpu(),
+        edge_weight=data.edge_weight.cpu() if data.get("edge_weight") is not None else None,
+        x=None if data.get("x") is None else _features(data.x),
+        split=_masks(data),
+        layout=layout,
+    )
+
+
+def _masks(data: Any) -> Split | None:
+    masks = [data.get(f"{part}_mask") for part in ("train", "val", "test")]
+    if any(mask is None or mask.dim() != 1 for mask in masks):
+        return None
+    train, val, test = (mask.cpu().nonzero().flatten() for mask in masks)
+    return Split("from masks", train, val, test)
+
+
+def _features(x: Any) -> Tensor:
+    """Return features as float32, dense or sparse CSR."""
+    if hasattr(x, "tocsr"):
+        return from_scipy(x)
+    tensor = x.cpu() if isinstance(x, Tensor) else torch.as_tensor(np.asarray(x))
+    if tensor.layout == torch.sparse_coo:
+        tensor = tensor.coalesce().to_sparse_csr()
+    return tensor.float()
+
+
+def _from_matrix(matrix: Any, y: Any, features: Any, layout: Layout) -> Graph:
+    """Take a SciPy adjacency: entry (i, j) is an edge from i to j with that weight."""
+    entries, size = matrix.tocoo(), matrix.shape[0]
+    if matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"expected a square adjacency matrix, got the shape {matrix.shape}")
+    source, target = entries.coords if hasattr(entries, "coords") else (entries.row, entries.col)
+    weight = None if (entries.data == 1).all() else entries.data.astype(np.float64)
+    edge_index, edge_weight, counts = clean_edges(source, target, weight, size, layout.directed)
+    frame = hasattr(features, "columns")
+    return Graph(
+        ids=id_array(features.index.to_numpy()) if frame else np.arange(size),
+        labels=known_labels(y, size),
+        edge_index=edge_index,
+        edge_weight=edge_weight,
+        table=features if frame else None,
+        x=None if features is None or frame else _features(features),
+        counts=counts,
+        layout=layout,
+    )
