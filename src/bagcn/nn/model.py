@@ -126,7 +126,8 @@ class BAGCN(nn.Module):
         self.dropout, self.inference = dropout, inference
         self.consistency, self.temperature, self.target = consistency, temperature, target
         self.warmup, self.confidence = warmup, confidence
-        self.passes, self.ego_supervision = passes, ego_supervision
+        self.passes = passes
+        self.ego_supervision: float | Tensor = ego_supervision
 
     def reset_parameters(self) -> None:
         """Draw the parameters anew."""

@@ -1,0 +1,235 @@
+"""Search for settings on validation accuracy, whole populations of trials at a time.
+
+Optuna proposes (ask) and learns (tell); the trials of a batch that differ in real numbers only are
+trained as one population. Halving drops the worse trials of a batch before they cost all seeds.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bagcn.data import make_split
+from bagcn.study.models import card_of
+from bagcn.study.recipe import Recipe
+from bagcn.study.runner import Machine, graph, pick_device
+from bagcn.study.space import Choice, Range
+from bagcn.training import Member, train_population
+
+if TYPE_CHECKING:
+    import optuna
+
+__all__ = ["FIRST_SEED", "Budget", "Outcome", "tune"]
+
+FIRST_SEED = 10_000
+"""Tuning draws its splits and its weights from this seed on; reported runs start at 0."""
+
+Settings = dict[str, Any]
+Space = Mapping[str, Range | Choice]
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a search may cost.
+
+    Args:
+        trials: settings to try.
+        seeds: runs of every trial.
+        batch: trials that are proposed, and trained, together.
+        halving: after each seed only one in so many trials of a batch goes on; 1 keeps all.
+        seconds: begin no further batch after this long.
+    """
+
+    trials: int = 30
+    seeds: int = 3
+    batch: int = 10
+    halving: int = 1
+    seconds: float = float("inf")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a search found."""
+
+    recipe: Recipe
+    validation: float
+    trials: int
+    runs: int
+
+
+def tune(
+    recipe: Recipe,
+    space: Space,
+    budget: Budget,
+    machine: Machine,
+    study_file: Path | None = None,
+    on_trial: Callable[[int, float], None] | None = None,
+) -> Outcome:
+    """Search the space and return the recipe with the best mean validation accuracy.
+
+    The test nodes are never looked at. The recipe's own settings are the first trial where they
+    lie within the space.
+
+    Args:
+        recipe: where to start from; it also holds what is not searched.
+        space: what is searched.
+        budget: what it may cost.
+        machine: where to compute.
+        study_file: keeps the trials, and is continued if it exists.
+        on_trial: called with the number of finished trials and the best accuracy so far.
+    """
+    if not space:
+        raise ValueError(f"the recipe of {recipe.model} declares no space to search")
+    search = _Search(recipe, space, machine)
+    study = _study(recipe, study_file)
+    if not study.trials:
+        search.enqueue_start(study)
+    deadline = time.monotonic() + budget.seconds
+    while (done := len(_finished(study))) < budget.trials and time.monotonic() < deadline:
+        count = min(budget.batch, budget.trials - done)
+        trials = [search.ask(study) for _ in range(count)]
+        scores = search.scores([settings for _, settings in trials], budget)
+        for (trial, _), score in zip(trials, scores, strict=True):
+            trial.set_user_attr("runs", score.runs)
+            study.tell(trial, score.mean)
+        if on_trial:
+            on_trial(len(_finished(study)), study.best_value)
+    return _outcome(recipe, study, budget)
+
+
+@dataclass(frozen=True)
+class _Score:
+    mean: float
+    runs: int
+
+
+class _Search:
+    """Turns proposals into validation accuracies."""
+
+    def __init__(self, recipe: Recipe, space: Space, machine: Machine) -> None:
+        self.recipe, self.space, self.machine = recipe, space, machine
+        self.data, self.task = graph(recipe, machine)
+        self.device = pick_device(machine.device)
+
+    def enqueue_start(self, study: optuna.Study) -> None:
+        """Let the recipe as it is be the first trial."""
+        start = {**self.recipe.settings()["train"], **self.recipe.arguments}
+        if all(name in start and _within(start[name], d) for name, d in self.space.items()):
+            study.enqueue_trial({name: start[name] for name in self.space})
+
+    def ask(self, study: optuna.Study) -> tuple[optuna.trial.Trial, Settings]:
+        """Return a trial and its settings."""
+        trial = study.ask()
+        settings = {
+            name: trial.suggest_categorical(name, list(dimension.values))
+            if isinstance(dimension, Choice)
+            else trial.suggest_float(name, dimension.low, dimension.high, log=dimension.log)
+            for name, dimension in self.space.items()
+        }
+        return trial, settings
+
+    def scores(self, proposals: Sequence[Settings], budget: Budget) -> list[_Score]:
+        """Return every proposal's mean validation accuracy over the seeds it got."""
+        found: list[list[float]] = [[] for _ in proposals]
+        alive = list(range(len(proposals)))
+        if budget.halving == 1:
+            rounds = [range(budget.seeds)]
+        else:
+            rounds = [range(k, k + 1) for k in range(budget.seeds)]
+        for seeds in rounds:
+            jobs = [(i, FIRST_SEED + k) for i in alive for k in seeds]
+            for i, value in self._validated(proposals, jobs):
+                found[i].append(value)
+            alive.sort(key=lambda i: -statistics.fmean(found[i]))
+            alive = alive[: max(1, -(-len(alive) // budget.halving))]
+        return [_Score(statistics.fmean(values), len(values)) for values in found]
+
+    def _validated(
+        self, proposals: Sequence[Settings], jobs: Sequence[tuple[int, int]]
+    ) -> Iterator[tuple[int, float]]:
+        """Train the jobs (proposal, seed), those of equal choices together."""
+
+        def choices(job: tuple[int, int]) -> str:
+            return repr([v for n, v in proposals[job[0]].items() if self._is_choice(n)])
+
+        for _, same in groupby(sorted(jobs, key=choices), key=choices):
+            group = list(same)
+            yield from self._population(proposals, group)
+
+    def _population(
+        self, proposals: Sequence[Settings], jobs: Sequence[tuple[int, int]]
+    ) -> Iterator[tuple[int, float]]:
+        first = proposals[jobs[0][0]]
+        recipe = self.recipe.changed({n: v for n, v in first.items() if self._is_choice(n)})
+        members = [
+            Member(
+                seed,
+                make_split(recipe.split, self.data, seed),
+                {n: v for n, v in proposals[i].items() if not self._is_choice(n)},
+            )
+            for i, seed in jobs
+        ]
+        done = train_population(
+            recipe.build,
+            self.task,
+            members,
+            recipe.train,
+            device=self.device,
+            vectorised=card_of(recipe.model).vectorised,
+            max_memory=self.machine.max_memory,
+            workers=self.machine.workers,
+        )
+        for position, result in done:
+            failed = result.diverged is not None or result.best_epoch < 0
+            yield jobs[position][0], 0.0 if failed else result.val
+
+    def _is_choice(self, name: str) -> bool:
+        return isinstance(self.space[name], Choice)
+
+
+def _within(value: Any, dimension: Range | Choice) -> bool:
+    if isinstance(dimension, Choice):
+        return value in dimension.values
+    return isinstance(value, int | float) and dimension.low <= value <= dimension.high
+
+
+def _study(recipe: Recipe, file: Path | None) -> optuna.Study:
+    """Open the study, kept in a journal file if one is named."""
+    try:
+        import optuna
+    except ModuleNotFoundError:
+        raise ValueError("tuning needs Optuna: pip install 'bagcn[tune]'") from None
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    storage = None
+    if file is not None:
+        from optuna.storages import JournalStorage
+        from optuna.storages.journal import JournalFileBackend
+
+        file.parent.mkdir(parents=True, exist_ok=True)
+        storage = JournalStorage(JournalFileBackend(str(file)))
+    return optuna.create_study(
+        study_name=f"{recipe.model} {recipe.dataset} {recipe.hash}",
+        storage=storage,
+        load_if_exists=True,
+        direction="maximize",
+        sampler=optuna.samplers.TPESampler(seed=0, n_startup_trials=10),
+    )
+
+
+def _finished(study: optuna.Study) -> list[optuna.trial.FrozenTrial]:
+    return [trial for trial in study.trials if trial.value is not None]
+
+
+def _outcome(recipe: Recipe, study: optuna.Study, budget: Budget) -> Outcome:
+    """Return the best of the trials that got all seeds."""
+    trials = _finished(study)
+    runs = sum(trial.user_attrs.get("runs", 1) for trial in trials)
+    whole = [trial for trial in trials if trial.user_attrs.get("runs", 1) >= budget.seeds]
+    best = max(whole or trials, key=lambda trial: trial.value or 0.0)
+    assert best.value is not None
+    return Outcome(recipe.changed(best.params), best.value, len(trials), runs)
