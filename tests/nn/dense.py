@@ -13,7 +13,9 @@ import torch
 from torch import Tensor
 
 Weights = dict[str, Tensor]
+Masks = Sequence[Tensor | float]
 EPSILON = 1e-5  # of batch normalisation
+NO_MASKS: Masks = (1.0, 1.0, 1.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,8 @@ class Switches:
     target: str = "mean"
     warmup: int = 0
     confidence: float = 0.0
+    field: str = "last"
+    ego_supervision: float = 0.0
 
 
 def adjacency(edges: Tensor, nodes: int, weights: Tensor | None = None) -> Tensor:
@@ -58,13 +62,19 @@ def norm(h: Tensor, w: Weights, name: str, training: bool) -> Tensor:
     return (h - mean) / (variance + EPSILON) ** 0.5 * w[f"{name}.weight"] + w[f"{name}.bias"]
 
 
+def reach(a: Tensor, hops: int, field: str) -> Tensor:
+    """Â^k, or the mean of Â^0 to Â^k: (N, N)."""
+    powers = [torch.linalg.matrix_power(a, k) for k in range(hops + 1)]
+    return powers[-1] if field == "last" else sum(powers[1:], powers[0]) / len(powers)
+
+
 def views(
     w: Weights,
     x: Tensor,
     a: Tensor,
     s: Switches,
     training: bool,
-    masks: Sequence[Tensor | float] = (1.0, 1.0, 1.0, 1.0),
+    masks: Masks = NO_MASKS,
 ) -> tuple[Tensor, Tensor]:
     """Both predictors' outputs before the softmax: (N, C) each.
 
@@ -72,10 +82,7 @@ def views(
     """
     local_hops = 0 if s.pair == "ego-ego" else s.num_hops
     ego_hops = s.num_hops if s.pair == "local-local" else 0
-    a_local, a_ego = (
-        torch.linalg.matrix_power(a, local_hops),
-        torch.linalg.matrix_power(a, ego_hops),
-    )
+    a_local, a_ego = reach(a, local_hops, s.field), reach(a, ego_hops, s.field)
     # Eq. 1 and 2, with the normalisation "for every hidden layer"
     h_c = a_local @ (x * masks[0]) @ w["layer.local.linear.weight"]
     h_c = norm(h_c, w, "layer.local.norm", training).clamp(min=0)
@@ -112,19 +119,28 @@ def sharpened(average: Tensor, temperature: float) -> Tensor:
     return powers / powers.sum(dim=1, keepdim=True)
 
 
-def disagreement(p: Tensor, q: Tensor, s: Switches) -> Tensor:
-    """Eq. 12 with a constant target, or CL2; the mean over all nodes."""
-    average = ((p + q) / 2).detach()
+def disagreement(probabilities: Sequence[Tensor], s: Switches) -> Tensor:
+    """Eq. 12 with a constant target, or CL2; the mean over all nodes.
+
+    Of more than two views, means over views (or pairs of views) take the place of the halves.
+    """
+    average = (sum(probabilities) / len(probabilities)).detach()
     if s.target == "pairwise":
-        each = ((p - q) ** 2).sum(dim=1)
+        pairs = [(p, q) for i, p in enumerate(probabilities) for q in probabilities[:i]]
     else:
-        y = sharpened(average, s.temperature)
-        each = 0.5 * (((y - p) ** 2).sum(dim=1) + ((y - q) ** 2).sum(dim=1))
-    total = torch.zeros((), dtype=p.dtype)
+        pairs = [(sharpened(average, s.temperature), p) for p in probabilities]
+    each = sum(((p - q) ** 2).sum(dim=1) for p, q in pairs) / len(pairs)
+    total = torch.zeros((), dtype=torch.float64)
     for i in range(len(each)):
         if s.confidence == 0 or float(average[i].max()) > s.confidence:
             total = total + each[i]
     return total / len(each)
+
+
+def entropy(p: Tensor, y: Tensor, labelled: Tensor) -> Tensor:
+    """The labelled nodes' mean cross-entropy."""
+    chosen = [-torch.log(p[i, y[i]]) for i in range(len(y)) if labelled[i]]
+    return torch.stack(chosen).sum() / len(chosen)
 
 
 def loss(
@@ -135,12 +151,14 @@ def loss(
     labelled: Tensor,
     epoch: int,
     s: Switches,
-    masks: Sequence[Tensor | float] = (1.0, 1.0, 1.0, 1.0),
+    passes: Sequence[Masks] = (NO_MASKS,),
 ) -> Tensor:
-    """The total loss of a training step; the cross-entropy is the labelled nodes' mean."""
-    gcn, fc = views(w, x, a, s, training=True, masks=masks)
-    p, q = softmax(gcn), softmax(fc)
-    chosen = [torch.log(p[i, y[i]]) for i in range(len(y)) if labelled[i]]
-    entropy = -sum(chosen[1:], chosen[0]) / len(chosen)
+    """The total loss of a training step; every pass has masks of its own."""
+    each = [views(w, x, a, s, training=True, masks=masks) for masks in passes]
+    supervised = torch.zeros((), dtype=torch.float64)
+    for gcn, fc in each:
+        supervised = supervised + entropy(softmax(gcn), y, labelled) / len(each)
+        supervised = supervised + s.ego_supervision * entropy(softmax(fc), y, labelled) / len(each)
     ramp = min(1.0, (epoch + 1) / s.warmup) if s.warmup else 1.0
-    return entropy + s.consistency * ramp * disagreement(p, q, s)
+    probabilities = [softmax(output) for pair in each for output in pair]
+    return supervised + s.consistency * ramp * disagreement(probabilities, s)

@@ -62,11 +62,11 @@ def test_the_sharpened_average_is_a_constant() -> None:
     p, q = logits(2), logits(3)
     y = sharpen(((p.softmax(1) + q.softmax(1)) / 2).detach(), 0.7)
     by_hand = 0.5 * ((y - p.softmax(1)) ** 2 + (y - q.softmax(1)) ** 2).sum() / len(y)
-    found = consistency(p, q, 0.7)
+    found = consistency(p, q, temperature=0.7)
     torch.testing.assert_close(found, by_hand, atol=1e-14, rtol=0)
     expected = gradients(by_hand, p, q)
     torch.testing.assert_close(gradients(found, p, q), expected, atol=1e-14, rtol=0)
-    through = gradients(consistency(p, q, 0.7, detach=False), p, q)
+    through = gradients(consistency(p, q, temperature=0.7, detach=False), p, q)
     assert float((through[0] - expected[0]).abs().max()) > 1e-3
 
 
@@ -75,12 +75,12 @@ def test_only_confident_nodes_take_part() -> None:
     p, q = logits(4), logits(5)
     confident = ((p.softmax(1) + q.softmax(1)) / 2).amax(dim=1) > 0.5
     assert 0 < int(confident.sum()) < len(p)
-    found = consistency(p, q, 0.7, confidence=0.5)
-    part = consistency(p[confident], q[confident], 0.7) * confident.sum() / len(p)
+    found = consistency(p, q, temperature=0.7, confidence=0.5)
+    part = consistency(p[confident], q[confident], temperature=0.7) * confident.sum() / len(p)
     torch.testing.assert_close(found, part, atol=1e-14, rtol=0)
     assert float(gradients(found, p)[0][~confident].abs().max()) == 0
-    everyone = consistency(p, q, 0.7, confidence=torch.tensor(0.0))
-    torch.testing.assert_close(everyone, consistency(p, q, 0.7))
+    everyone = consistency(p, q, temperature=0.7, confidence=torch.tensor(0.0))
+    torch.testing.assert_close(everyone, consistency(p, q, temperature=0.7))
 
 
 def test_equal_views_still_sharpen() -> None:
@@ -88,6 +88,17 @@ def test_equal_views_still_sharpen() -> None:
     p = logits(6).detach()
     one = p.softmax(1)
     expected = (sharpen(one, 0.5) - one).square().sum() / len(p)
-    torch.testing.assert_close(consistency(p, p, 0.5), expected)
-    assert float(consistency(p, p, 1.0)) == 0
+    torch.testing.assert_close(consistency(p, p, temperature=0.5), expected)
+    assert float(consistency(p, p, temperature=1.0)) < 1e-30
     assert float(consistency(p, p, target="pairwise")) == 0
+
+
+def test_more_than_two_views() -> None:
+    """Means over the views, or over their pairs, in place of the halves."""
+    three = [logits(seed) for seed in (0, 1, 2)]
+    p, q, r = (view.softmax(1) for view in three)
+    y = sharpen(((p + q + r) / 3).detach(), 0.6)
+    by_hand = ((y - p) ** 2 + (y - q) ** 2 + (y - r) ** 2).sum() / 3 / len(p)
+    torch.testing.assert_close(consistency(*three, temperature=0.6), by_hand)
+    pairs = ((p - q) ** 2 + (p - r) ** 2 + (q - r) ** 2).sum() / 3 / len(p)
+    torch.testing.assert_close(consistency(*three, target="pairwise"), pairs)

@@ -36,6 +36,8 @@ SWITCHES = {
     "warm-up": Switches(warmup=7),
     "warm-up is over": Switches(warmup=2),
     "confident nodes": Switches(confidence=0.4),
+    "mean of the hops": Switches(field="mean", num_hops=3),
+    "the ego view is taught too": Switches(ego_supervision=0.6),
 }
 EPOCH = 2
 
@@ -160,25 +162,31 @@ def test_sparse_features(layout: str, dtype: torch.dtype) -> None:
         agree(model.get_parameter(name).grad, weights[name].grad, dtype, name)
 
 
-def test_where_dropout_sits() -> None:
-    """Four masks: one for each view's features, one before each predictor."""
-    s, (x, y, labelled) = Switches(), graph()
-    model = model_of(s, input_dropout=0.5, dropout=0.3).train()
+@pytest.mark.parametrize("target", ["mean", "pairwise"])
+@pytest.mark.parametrize("passes", [1, 2])
+@pytest.mark.parametrize("node_dropout", [0.0, 0.4])
+def test_where_dropout_sits(node_dropout: float, passes: int, target: str) -> None:
+    """One mask for each view's features, one before each predictor; new ones in every pass."""
+    s, (x, y, labelled) = Switches(target=target, ego_supervision=0.3), graph()
+    rates: dict[str, Any] = {"input_dropout": 0.5, "dropout": 0.3, "node_dropout": node_dropout}
+    model = model_of(s, passes=passes, **rates).train()
     key = stream_key(*(torch.tensor(n, dtype=torch.int32) for n in (4, EPOCH)))
-    shapes = (
-        (NODES, FEATURES, 0.5),
-        (NODES, FEATURES, 0.5),
-        (NODES, HIDDEN, 0.3),
-        (NODES, HIDDEN, 0.3),
-    )
+
+    def mask(columns: int, rate: float) -> Tensor:
+        return keyed_dropout(torch.ones(NODES, columns, dtype=torch.float64), rate)
+
+    def masks() -> list[Tensor]:
+        local = mask(FEATURES, 0.5) * mask(1, node_dropout)
+        return [local, *(mask(*of) for of in ((FEATURES, 0.5), (HIDDEN, 0.3), (HIDDEN, 0.3)))]
+
     with random_stream(key):
-        masks = [keyed_dropout(torch.ones(n, d, dtype=torch.float64), p) for n, d, p in shapes]
-    assert not torch.equal(masks[0], masks[1])
-    assert not torch.equal(masks[2], masks[3])
+        drawn = [masks() for _ in range(passes)]
     with random_stream(key):
         found = model.objective(*model.prepare(x, edges()), y, labelled, torch.tensor(EPOCH))
     a = dense.adjacency(edges(), NODES)
-    agree(found, dense.loss(weights_of(model), x, a, y, labelled, EPOCH, s, masks), torch.float64)
+    agree(found, dense.loss(weights_of(model), x, a, y, labelled, EPOCH, s, drawn), torch.float64)
+    flat = [m for each in drawn for m in each]
+    assert not any(m.equal(n) for i, m in enumerate(flat) for n in flat[:i] if m.shape == n.shape)
 
 
 def test_running_statistics() -> None:
