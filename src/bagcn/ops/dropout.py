@@ -23,7 +23,7 @@ from torch import Tensor
 
 from bagcn.ops.sparse import Matrix, SparseMatrix
 
-__all__ = ["dropout", "random_stream", "stream_key", "uniform"]
+__all__ = ["dropout", "permutation", "random_stream", "stream_key", "uniform"]
 
 Rate = float | Tensor
 
@@ -65,7 +65,9 @@ def dropout(x: Matrix, p: Rate, training: bool = True) -> Matrix:
     Of a sparse matrix only the stored entries are touched. ``p`` may be a tensor, one value for
     each member of a population.
     """
-    if not training or (isinstance(p, int | float) and p == 0):
+    if not isinstance(p, Tensor) and not 0 <= p < 1:
+        raise ValueError(f"dropout must be from 0 to below 1, got {p}")
+    if not training or (not isinstance(p, Tensor) and p == 0):
         return x
     if isinstance(x, SparseMatrix):
         return x.with_values(dropout(x.values, p))
@@ -86,6 +88,11 @@ def uniform(like: Tensor) -> Tensor:
         return torch.rand_like(like)
     # 24 bits are what a float32 below 1 can hold
     return ((_hashed(like, stream) >> 8) & 0xFFFFFF).to(like.dtype) / 2**24
+
+
+def permutation(like: Tensor) -> Tensor:
+    """Return the numbers 0 to N - 1 in random order, for ``like`` of shape (N,)."""
+    return uniform(like).argsort(stable=True)
 
 
 def _hashed(like: Tensor, stream: _Stream) -> Tensor:
