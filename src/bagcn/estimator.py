@@ -160,7 +160,9 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return calibrated probabilities (N, C), the columns in the order of ``classes_``."""
         owned = None
         if graph is not None:
-            owned = as_graph(graph, edges=edges, features=features, layout=self.layout_)
+            owned = as_graph(
+                graph, edges=edges, features=features, layout=self.layout_, labelled=False
+            )
         probabilities: Array = (self._logits(owned) / self.temperature_).softmax(-1).numpy()
         return probabilities
 

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from bagcn.data import SCALINGS, scale_features
 from bagcn.data._names import unknown
+from bagcn.tables.graph import Graph
 
 __all__ = ["ARRAY_SCALINGS", "ArrayEncoder"]
 
@@ -58,11 +59,13 @@ class ArrayEncoder:
         """Return a name for each feature."""
         return [f"x{i}" for i in range(self.width)]
 
-    def transform(self, x: Tensor) -> Tensor:
+    def transform(self, graph: Graph) -> Tensor:
         """Return the scaled features, (N, F)."""
-        if x.shape[1] != self.width:
+        x = graph.x
+        if x is None or x.shape[1] != self.width:
+            there = "none" if x is None else x.shape[1]
             raise ValueError(
-                f"the model was trained on {self.width} features, but this graph has {x.shape[1]}"
+                f"the model was trained on {self.width} features, but this graph has {there}"
             )
         _finite(x)
         if self.mean is None or self.scale is None:

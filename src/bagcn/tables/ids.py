@@ -18,11 +18,9 @@ Array = np.ndarray
 
 def id_array(values: Sequence[Any] | Array) -> Array:
     """Return ids as an array that changes none of them: integers as such, others as objects."""
-    array = np.asarray(values)
-    if array.ndim == 1 and array.dtype.kind in "iu":
-        return array
-    objects = np.empty(len(values), dtype=object)
-    objects[:] = [_plain(value) for value in values]
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
+        return values
+    objects = np.fromiter((_plain(value) for value in values), dtype=object, count=len(values))
     if len(objects) and all(type(value) is int for value in objects):
         return _integers(objects)
     return objects
@@ -50,7 +48,7 @@ def match(ids: Array, wanted: Array) -> Array:
 
     if _kind(ids) != _kind(wanted):
         ids, wanted = _texts(ids), _texts(wanted)
-    found: Array = pd.Index(ids).get_indexer(pd.Index(wanted))
+    found: Array = pd.Index(ids, dtype=ids.dtype).get_indexer(pd.Index(wanted, dtype=wanted.dtype))
     return found
 
 
@@ -62,9 +60,7 @@ def _kind(ids: Array) -> str:
 
 
 def _texts(ids: Array) -> Array:
-    texts = np.empty(len(ids), dtype=object)
-    texts[:] = [str(value) for value in ids.tolist()]
-    return texts
+    return np.fromiter(map(str, ids.tolist()), dtype=object, count=len(ids))
 
 
 def position_of(ids: Array, wanted: Any) -> int:

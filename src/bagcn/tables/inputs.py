@@ -5,6 +5,7 @@ N nodes, E edges, F features.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,12 @@ from torch import Tensor
 
 from bagcn.data import Split
 from bagcn.data._csr import from_scipy
+from bagcn.tables.frames import from_frames
 from bagcn.tables.graph import Graph, Layout, clean_edges
 from bagcn.tables.ids import id_array
+from bagcn.tables.labels import known_labels
 
-__all__ = ["as_graph", "known_labels"]
+__all__ = ["as_graph"]
 
 Array = np.ndarray
 
@@ -28,6 +31,7 @@ def as_graph(
     edges: Any = None,
     features: Any = None,
     layout: Layout | None = None,
+    labelled: bool = True,
 ) -> Graph:
     """Return the graph that is meant.
 
@@ -39,12 +43,22 @@ def as_graph(
         edges: a pandas frame of edges, with a frame of nodes.
         features: an array, a sparse matrix or a frame of features, with a SciPy matrix.
         layout: what the columns mean, where that is not plain.
+        labelled: whether there must be classes.
     """
     layout = layout or Layout()
     if isinstance(graph, Graph):
         return graph
     if hasattr(graph, "edge_index"):
         return _from_data(graph, y, layout)
+    if hasattr(graph, "columns") or hasattr(graph, "nodes"):
+        layout = layout if y is None else replace(layout, label=y)
+        if labelled and layout.label is None:
+            raise ValueError("which column holds the classes? give its name as y")
+        if hasattr(graph, "nodes"):
+            return _from_networkx(graph, layout, labelled)
+        if edges is None:
+            raise ValueError("a frame of nodes needs a frame of edges: give it as edges=")
+        return from_frames(graph, edges, layout, labelled=labelled)
     if hasattr(graph, "tocoo"):
         return _from_matrix(graph, y, features, layout)
     raise ValueError(
@@ -53,24 +67,30 @@ def as_graph(
     )
 
 
-def known_labels(y: Any, num_nodes: int) -> Array:
-    """Return the classes as objects, None where unknown: (N,)."""
-    labels = np.full(num_nodes, None, dtype=object)
-    if y is None:
-        return labels
-    values = y.tolist() if hasattr(y, "tolist") else list(y)
-    if len(values) != num_nodes:
-        raise ValueError(f"expected a class for each of {num_nodes} nodes, got {len(values)}")
-    labels[:] = [None if _missing(value) else value for value in values]
-    return labels
+def _from_networkx(graph: Any, layout: Layout, labelled: bool) -> Graph:
+    """Take a NetworkX graph: its nodes are the ids, their attributes the columns."""
+    import pandas as pd
+
+    node, source, target = _NODE, *_ENDS
+    nodes = pd.DataFrame([attributes for _, attributes in graph.nodes(data=True)])
+    nodes[node] = pd.Series(list(graph.nodes), dtype=object)
+    ends = list(graph.edges(data=True))
+    edges = pd.DataFrame({source: [a for a, _, _ in ends], target: [b for _, b, _ in ends]})
+    layout = replace(layout, id=node, source=source, target=target)
+    if any("weight" in attributes for _, _, attributes in ends):
+        edges["weight"] = [float(attributes.get("weight", 1)) for _, _, attributes in ends]
+        layout = replace(layout, weight="weight")
+    names = ("the graph's nodes", "the graph's edges")
+    return from_frames(
+        nodes,
+        edges.astype({source: object, target: object}),
+        layout,
+        labelled=labelled,
+        names=names,
+    )
 
 
-def _missing(value: Any) -> bool:
-    if value is None or value == "":
-        return True
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value == -1
-    return bool(value != value)  # NaN and pandas' NaT
+_NODE, _ENDS = "(node)", ("(source)", "(target)")  # no attribute is likely to have these names
 
 
 def _from_data(data: Any, y: Any, layout: Layout) -> Graph:

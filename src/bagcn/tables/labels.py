@@ -5,15 +5,37 @@ N nodes, C classes.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import torch
 
 from bagcn.data import Split
 from bagcn.tables.ids import id_array
 
-__all__ = ["class_names", "encode", "stratified_split"]
+__all__ = ["class_names", "encode", "known_labels", "stratified_split"]
 
 Array = np.ndarray
+
+
+def known_labels(y: Any, num_nodes: int) -> Array:
+    """Return the classes as objects, None where unknown: (N,)."""
+    labels = np.full(num_nodes, None, dtype=object)
+    if y is None:
+        return labels
+    values = y.tolist() if hasattr(y, "tolist") else list(y)
+    if len(values) != num_nodes:
+        raise ValueError(f"expected a class for each of {num_nodes} nodes, got {len(values)}")
+    labels[:] = [None if _missing(value) else value for value in values]
+    return labels
+
+
+def _missing(value: Any) -> bool:
+    if value is None or value == "":
+        return True
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value == -1
+    return bool(value != value)  # NaN and pandas' NaT
 
 
 def class_names(labels: Array) -> Array:

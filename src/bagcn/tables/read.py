@@ -1,0 +1,133 @@
+"""Tables from files: CSV, TSV and Parquet, gzipped or not, or from standard input.
+
+Cells of CSV files stay the texts they are, so that no id is changed by reading it; what the
+columns mean is found out later, by rules that are printed.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import sys
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["FORMATS", "read_table"]
+
+FORMATS = {"csv": ",", "tsv": "\t", "parquet": ""}
+"""What tables can be stored in, and what separates their columns."""
+
+_SEPARATORS = (",", ";", "\t", "|")
+
+
+def read_table(path: str | Path, kind: str | None = None, separator: str = "") -> pd.DataFrame:
+    """Read a table.
+
+    Args:
+        path: a file, or ``-`` for standard input.
+        kind: a name of :data:`FORMATS`; by the file's ending, if not given, CSV for the rest.
+        separator: of the columns, where it is neither the comma of CSV nor the tab of TSV.
+    """
+    content = _content(path)
+    kind = kind or _kind_of(str(path), content)
+    table = (
+        _parquet(content, path)
+        if kind == "parquet"
+        else _separated(content, path, separator or FORMATS[kind])
+    )
+    if table.num_rows == 0:
+        raise ValueError(f"{path} has no rows: expected a header and a row for each node or edge")
+    import pandas as pd
+
+    frame: pd.DataFrame = table.to_pandas(types_mapper=pd.ArrowDtype)
+    return frame
+
+
+def _content(path: str | Path) -> bytes:
+    if str(path) == "-":
+        content = sys.stdin.buffer.read()
+    else:
+        try:
+            content = Path(path).read_bytes()
+        except FileNotFoundError:
+            raise ValueError(f"there is no file {path}") from None
+        except OSError as error:
+            raise ValueError(f"cannot read {path}: {error.strerror}") from None
+    if content[:2] == b"\x1f\x8b":
+        try:
+            content = gzip.decompress(content)
+        except (OSError, EOFError, zlib.error) as error:
+            raise ValueError(f"{path} is no whole gzip file: {error}") from None
+    if not content.strip():
+        raise ValueError(f"{path} is empty: expected a table with a header")
+    return content
+
+
+def _kind_of(path: str, content: bytes) -> str:
+    if path == "-" and content[:4] == b"PAR1":
+        return "parquet"
+    name = path.lower().removesuffix(".gz")
+    endings = {".parquet": "parquet", ".pq": "parquet", ".tsv": "tsv", ".tab": "tsv"}
+    return endings.get(Path(name).suffix, "csv")
+
+
+def _parquet(content: bytes, path: str | Path) -> Any:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.read_table(pa.BufferReader(content))
+    except (pa.ArrowException, OSError) as error:
+        raise ValueError(f"{path} is no readable Parquet file: {_one_line(error)}") from None
+
+
+def _separated(content: bytes, path: str | Path, separator: str) -> Any:
+    """Read all cells as texts: first the header, to know the columns, then the rest at once."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow
+
+    names = _header(content, path, separator)
+    try:
+        return arrow.read_csv(
+            pa.BufferReader(content),
+            read_options=arrow.ReadOptions(column_names=names, skip_rows=1),
+            parse_options=arrow.ParseOptions(
+                delimiter=separator, newlines_in_values=b'"' in content
+            ),
+            convert_options=arrow.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
+            ),
+        )
+    except pa.ArrowInvalid as error:
+        raise ValueError(
+            f"cannot read {path} as a table with {len(names)} columns separated by "
+            f"{separator!r}: {_one_line(error)}"
+        ) from None
+
+
+def _header(content: bytes, path: str | Path, separator: str) -> list[str]:
+    end = content.find(b"\n")
+    try:
+        line = content[: end if end >= 0 else None].decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is no UTF-8 text: save it as UTF-8, or as Parquet") from None
+    names = next(csv.reader(io.StringIO(line.rstrip("\r")), delimiter=separator))
+    others = [s for s in _SEPARATORS if s != separator and s in line]
+    if len(names) == 1 and others:
+        raise ValueError(
+            f"{path} has the single column {names[0]!r}, which looks separated by {others[0]!r} "
+            f"and not by {separator!r}: say so with --separator"
+        )
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise ValueError(f"{path} has several columns with the name {repeated[0]!r}: rename them")
+    return names
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:200]
