@@ -88,7 +88,7 @@ class BiaffineLayer(nn.Module):
         node_dropout: of whole nodes' features in the local field.
         input_dropout: on the features, drawn anew for each view.
         activation: ``"relu"`` or ``"none"`` after the fused normalisation.
-        precision: of the attention's products, ``"fp32"`` or ``"bf16"``.
+        precision: of the attention's products, ``"auto"``, ``"fp32"`` or ``"bf16"``.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class BiaffineLayer(nn.Module):
         node_dropout: float = 0.0,
         input_dropout: float = 0.0,
         activation: Literal["relu", "none"] = "none",
-        precision: Precision = "fp32",
+        precision: Precision = "auto",
     ) -> None:
         super().__init__()
         _one_of("fusion", fusion, get_args(Fusion))

@@ -73,7 +73,7 @@ class BAGCN(nn.Module):
         passes: through the network in every step, each with its own dropout; both views of all
             passes take part in the consistency.
         ego_supervision: weight of the labelled nodes' cross-entropy in the ego view.
-        precision: of the attention's products, ``"fp32"`` or ``"bf16"``.
+        precision: of the attention's products, ``"auto"``, ``"fp32"`` or ``"bf16"``.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class BAGCN(nn.Module):
         confidence: float = 0.0,
         passes: int = 1,
         ego_supervision: float = 0.0,
-        precision: Precision = "fp32",
+        precision: Precision = "auto",
     ) -> None:
         super().__init__()
         _one_of("inference", inference, ("gcn", "mean"))
