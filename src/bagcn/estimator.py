@@ -22,6 +22,7 @@ from bagcn.tables.encoders import fit_encoder
 from bagcn.tables.graph import Graph, Layout
 from bagcn.tables.inputs import as_graph
 from bagcn.tables.labels import class_names, encode, stratified_split
+from bagcn.tables.summary import describe
 from bagcn.training import Member, Result, Task, TrainSettings, train
 
 __all__ = ["NodeClassifier"]
@@ -132,23 +133,8 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         on_epoch: Callable[[int], None] | None = None,
     ) -> NodeClassifier:
         """Learn from the labelled nodes of a graph; see :func:`bagcn.tables.as_graph`."""
-        owned = as_graph(graph, y, edges=edges, features=features, layout=layout)
-        self.layout_ = owned.layout
-        self.ids_, self.known_ = owned.ids, owned.labels
-        self.classes_ = class_names(owned.labels)
-        numbers = encode(owned.labels, self.classes_)
-        self.split_ = owned.split or stratified_split(
-            numbers, self.classes_, self.random_state, self.train_share, self.val_share
-        )
-        self.encoder_ = fit_encoder(owned, self.scaling, self.no_features)
-        self.feature_names_ = self.encoder_.names
-        x = self.encoder_.transform(owned)
-        self.task_ = Task(x, owned.edge_index, numbers, owned.edge_weight, len(self.classes_))
-        self.arguments_ = self._arguments()
-        self.result_ = self._train(on_epoch)
-        self._build(self.result_.weights or {})
-        self._calibrate()
-        return self
+        self._prepare(as_graph(graph, y, edges=edges, features=features, layout=layout))
+        return self._learn(on_epoch)
 
     def predict(self, graph: Any = None, *, edges: Any = None, features: Any = None) -> Array:
         """Return the class of every node, (N,): of the fitted graph, or of the one given."""
@@ -190,6 +176,29 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         from bagcn import bundle
 
         return bundle.load(path, device)
+
+    def _prepare(self, owned: Graph) -> NodeClassifier:
+        """Learn the encoders, share out the labels, encode: all that comes before training."""
+        self.layout_, self.counts_ = owned.layout, owned.counts
+        self.ids_, self.known_ = owned.ids, owned.labels
+        self.classes_ = class_names(owned.labels)
+        y = encode(owned.labels, self.classes_)
+        self.split_ = owned.split or stratified_split(
+            y, self.classes_, self.random_state, self.train_share, self.val_share
+        )
+        self.encoder_ = fit_encoder(owned, self.scaling, self.no_features)
+        self.feature_names_ = self.encoder_.names
+        x = self.encoder_.transform(owned)
+        self.task_ = Task(x, owned.edge_index, y, owned.edge_weight, len(self.classes_))
+        return self
+
+    def _learn(self, on_epoch: Callable[[int], None] | None = None) -> NodeClassifier:
+        """Train on what was prepared, keep the best epoch, calibrate on the validation nodes."""
+        self.arguments_ = self._arguments()
+        self.result_ = self._train(on_epoch)
+        self._build(self.result_.weights or {})
+        self._calibrate()
+        return self
 
     def _train(self, on_epoch: Callable[[int], None] | None) -> Result:
         settings = TrainSettings(
@@ -263,6 +272,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         logits, y, split = self._logits().numpy(), self.task_.y.numpy(), self.split_
         self.temperature_ = fit_temperature(logits[split.val], y[split.val])
         self.metrics_: dict[str, Any] = _training_metrics(self.result_)
+        self.metrics_ |= {"temperature": self.temperature_, "data": describe(self)}
         for part in ("val", "test"):
             nodes = getattr(split, part).numpy()
             if len(nodes):

@@ -1,0 +1,279 @@
+"""Train on one's own tables: the options of ``bagcn train`` for it, and what they do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import Console
+
+    from bagcn.estimator import NodeClassifier
+
+__all__ = ["input_options", "print_rows", "read_tables", "table_options", "train_tables"]
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+Options = list[Callable[[Any], Any]]
+
+
+def input_options(command: Command) -> Command:
+    """Add the options that say which tables to read, and how."""
+    options: Options = [
+        click.option("--nodes", metavar="FILE", help="Table of nodes: CSV, TSV, Parquet, or -."),
+        click.option("--edges", metavar="FILE", help="Table of edges: CSV, TSV, Parquet, or -."),
+        click.option(
+            "--format",
+            "table_format",
+            type=click.Choice(["csv", "tsv", "parquet"]),
+            help="Of both tables; by their endings if not given.",
+        ),
+        click.option("--separator", metavar="CHAR", help="Of columns, e.g. ';'."),
+    ]
+    return _added(command, options)
+
+
+def table_options(command: Command) -> Command:
+    """Add the options for training on tables to a command."""
+    options: Options = [
+        click.option("--label", metavar="COLUMN", help="Classes of the nodes; empty is unknown."),
+        click.option("--id", "id_column", metavar="COLUMN", help="Ids of the nodes."),
+        click.option("--features", metavar="A,B,…", help="Feature columns; default: all others."),
+        click.option("--drop", metavar="COLUMN", multiple=True, help="Leave a column out."),
+        click.option(
+            "--as",
+            "kinds",
+            metavar="COLUMN=KIND",
+            multiple=True,
+            help="number, boolean, category, date or text, where the detection is wrong.",
+        ),
+        click.option("--source", metavar="COLUMN", help="First end of the edges."),
+        click.option("--target", metavar="COLUMN", help="Second end of the edges."),
+        click.option("--weight", metavar="COLUMN", help="Weights of the edges."),
+        click.option("--directed/--undirected", help="Whether edges keep their direction."),
+        click.option("--split-column", metavar="COLUMN", help="Words train, val and test."),
+        click.option(
+            "--no-features",
+            type=click.Choice(["structural", "random-walk"]),
+            help="What nodes without features get: what surrounds them, or where they are.",
+        ),
+        click.option("--tune", "budget", metavar="BUDGET", help="Trials, or a time like 10m."),
+    ]
+    return input_options(_added(command, options))
+
+
+def _added(command: Command, options: Options) -> Command:
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def train_tables(
+    *,
+    nodes: str | None,
+    edges: str | None,
+    label: str | None,
+    out: str | Path = "model",
+    id_column: str | None = None,
+    features: str | None = None,
+    drop: tuple[str, ...] = (),
+    kinds: tuple[str, ...] = (),
+    source: str | None = None,
+    target: str | None = None,
+    weight: str | None = None,
+    directed: bool = False,
+    split_column: str | None = None,
+    no_features: str | None = None,
+    budget: str | None = None,
+    table_format: str | None = None,
+    separator: str | None = None,
+    model: str = "bagcn-add",
+    seed: int = 0,
+    device: str = "auto",
+    settings: Mapping[str, Any] | None = None,
+    quiet: bool = False,
+) -> None:
+    """Read the tables, say what they hold, train, say what came of it, save the bundle.
+
+    Args:
+        nodes: the table of nodes, or ``-``.
+        edges: the table of edges, or ``-``.
+        label: the column of classes.
+        out: the folder of the bundle.
+        id_column: see :class:`bagcn.tables.Layout`, like all that name columns.
+        features: columns, separated by commas.
+        drop: columns.
+        kinds: ``column=kind``, where the detection is wrong.
+        source: a column.
+        target: a column.
+        weight: a column.
+        directed: whether edges keep their direction.
+        split_column: a column.
+        no_features: what nodes without features get.
+        budget: of tuning, if it is wanted.
+        table_format: of both tables.
+        separator: of their columns.
+        model: a model's name.
+        seed: of the split and of training.
+        device: where to train.
+        settings: others of :class:`bagcn.NodeClassifier`, or of the model.
+        quiet: print nothing but errors.
+    """
+    from rich.console import Console
+
+    from bagcn.estimator import NodeClassifier
+    from bagcn.tables import Layout, from_frames
+
+    if label is None:
+        raise ValueError("which column of the nodes holds the classes? say so with --label")
+    layout = Layout(
+        id=id_column,
+        label=label,
+        features=tuple(name.strip() for name in features.split(",")) if features else None,
+        drop=tuple(drop),
+        kinds=tuple(_pair(text) for text in kinds),
+        source=source,
+        target=target,
+        weight=weight,
+        split=split_column,
+        directed=directed,
+    )
+    console = Console(quiet=quiet, highlight=False, soft_wrap=True)
+    frames = read_tables(nodes, edges, table_format, separator)
+    graph = from_frames(*frames, layout, names=(str(nodes), str(edges)))
+    classifier = NodeClassifier(model, no_features=no_features, random_state=seed, device=device)
+    _set(classifier, settings or {})
+    classifier._prepare(graph)
+    _show_data(console, classifier)
+    classifier = _trained(classifier, budget, quiet)
+    classifier.save(out)
+    _show_result(console, classifier, out)
+
+
+def read_tables(
+    nodes: str | None, edges: str | None, table_format: str | None, separator: str | None
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Read the tables of nodes and of edges; one of them may come from standard input."""
+    from bagcn.tables import read_table
+
+    if nodes is None or edges is None:
+        lacking = "--nodes" if nodes is None else "--edges"
+        raise ValueError(f"a graph needs a table of nodes and one of edges: {lacking} is not given")
+    if nodes == edges:
+        raise ValueError(f"the nodes and the edges cannot both be {nodes}: give two tables")
+    tables = [read_table(path, table_format, separator or "") for path in (nodes, edges)]
+    return tables[0], tables[1]
+
+
+def _pair(text: str) -> tuple[str, str]:
+    column, equals, kind = text.rpartition("=")
+    if not equals:
+        raise ValueError(f"expected --as COLUMN=KIND, like --as year=category, got {text!r}")
+    return column, kind
+
+
+def _set(classifier: NodeClassifier, settings: Mapping[str, Any]) -> None:
+    """Apply settings of the classifier, and take the others for the model's own."""
+    from bagcn.data._names import unknown
+    from bagcn.study.models import argument_names
+
+    own, known = classifier.get_params(), argument_names(classifier.model)
+    for name in settings:
+        if name not in own and name not in known:
+            raise unknown("setting", name, (*own, *known))
+    rest = {name: value for name, value in settings.items() if name not in own}
+    classifier.set_params(**{n: v for n, v in settings.items() if n in own})
+    classifier.set_params(model_params={**(classifier.model_params or {}), **rest} or None)
+
+
+def _trained(classifier: NodeClassifier, budget: str | None, quiet: bool) -> NodeClassifier:
+    """Train, or search and train, with a bar on stderr."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from bagcn.search import read_budget, search
+
+    with Progress(console=Console(stderr=True, quiet=quiet), transient=True) as progress:
+        if budget is None:
+            bar = progress.add_task("training", total=classifier.epochs * classifier.members)
+            return classifier._learn(lambda epoch: progress.advance(bar))
+        trials, _ = read_budget(budget)
+        bar = progress.add_task("tuning", total=trials)
+
+        def on_trial(number: int, candidate: NodeClassifier) -> None:
+            progress.update(
+                bar,
+                advance=1,
+                description=f"tuning: trial {number}, validation {candidate.result_.val:.1%}",
+            )
+
+        return search(classifier, budget, on_trial)
+
+
+def _show_data(console: Console, classifier: NodeClassifier) -> None:
+    """Print what the tables hold."""
+    from bagcn.tables import RULES
+    from bagcn.tables.summary import describe, remarks
+
+    data = describe(classifier)
+    direction = "directed" if data["directed"] else "undirected"
+    console.print(
+        f"[bold]{data['nodes']:,}[/] nodes, [bold]{data['edges']:,}[/] {direction} edges, "
+        f"{data['components']:,} component{'s' if data['components'] > 1 else ''}; "
+        f"[bold]{data['labelled_nodes']:,}[/] nodes have a label, "
+        f"{data['nodes'] - data['labelled_nodes']:,} are to be predicted."
+    )
+    for sentence in remarks(data):
+        console.print(f"  {sentence}", markup=False)
+    print_rows(console, "Classes", data["classes"])
+    if data["columns"]:
+        print_rows(console, "Columns", data["columns"])
+        console.print(f"{RULES}\n  Overrule this with --as COLUMN=KIND.", style="dim", markup=False)
+    console.print(f"{data['features']:,} features a node.")
+
+
+def print_rows(console: Console, title: str, rows: list[dict[str, Any]]) -> None:
+    """Print rows of plain data under a title; the keys are the columns."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=title, title_justify="left")
+    for name, value in rows[0].items():
+        table.add_column(name, justify="right" if isinstance(value, int | float) else "left")
+    for row in rows[:50]:
+        table.add_row(*(Text(_shown(value)) for value in row.values()))
+    console.print(table)
+    if len(rows) > 50:
+        console.print(f"… and {len(rows) - 50} more")
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _show_result(console: Console, classifier: NodeClassifier, out: str | Path) -> None:
+    metrics = classifier.metrics_
+    part = "val" if metrics["test_accuracy"] is None else "test"
+    tested = len(getattr(classifier.split_, part))
+    attention = classifier.arguments_.get("attention", "")
+    if attention == "none" and classifier.attention == "auto":
+        console.print(
+            "The graph is too large for exact attention on this device, so the model was "
+            "trained without shortcuts; --set attention=exact insists."
+        )
+    console.print(
+        f"Accuracy [bold]{metrics[f'{part}_accuracy']:.1%}[/] on {tested:,} nodes that were not "
+        f"learnt from ({part}), best of {metrics['epochs']} epochs: {metrics['best_epoch']}, "
+        f"{metrics['seconds']:.0f} s."
+    )
+    error = metrics[f"{part}_calibration_error"]
+    console.print(
+        f"Calibration error {error['before']:.3f} before and {error['after']:.3f} after "
+        f"temperature scaling (T = {metrics['temperature']:.2f})."
+    )
+    console.print(f"The model lies in {out}; next: bagcn predict {out}", markup=False)
