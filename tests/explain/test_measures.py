@@ -34,9 +34,9 @@ def test_mass_by_distance(case: Case) -> None:
         torch.testing.assert_close(found.mass[:, column], (weights * there).sum(1), **EXACT)
         torch.testing.assert_close(found.uniform[:, column], there.double().mean(1), **EXACT)
     entropy = torch.special.entr(weights).sum(1)
-    torch.testing.assert_close(found.perplexity, entropy.exp(), **EXACT)
+    torch.testing.assert_close(found.spread, entropy.exp(), **EXACT)
     summary = found.summary()
-    assert summary["perplexity"] == pytest.approx(float(entropy.exp().mean()))
+    assert summary["spread"] == pytest.approx(float(entropy.exp().mean()))
     assert summary["mass"]["beyond"] == pytest.approx(float((weights * (hops > 2)).sum() / NODES))
 
 

@@ -123,6 +123,14 @@ def test_the_parts_of_shortcuts_neighbours_and_own_features(case: Case) -> None:
         torch.testing.assert_close(found.without_features[row], blank.predict()[node], **EXACT)
 
 
+def test_spread_is_the_number_of_nodes_that_matter(case: Case) -> None:
+    nodes = torch.tensor([0, 12])
+    found = explain_nodes(case.model, case.x, case.edges, nodes, 2)
+    weights = case.weights()[nodes]
+    expected = (-(weights * weights.log()).sum(1)).exp()
+    torch.testing.assert_close(found.spread, expected, **EXACT)
+
+
 def test_temperature_divides_the_logits(case: Case) -> None:
     nodes = torch.tensor([1, 9])
     found = explain_nodes(case.model, case.x, case.edges, nodes, 2, temperature=2.5)

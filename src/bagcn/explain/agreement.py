@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from bagcn.explain.distance import Distances
 from bagcn.explain.opened import Opened, Weights, weights_of
-from bagcn.explain.shortcuts import blocks, select
+from bagcn.explain.shortcuts import blocks, distant, select
 from bagcn.ops import Matrix, SparseMatrix
 
 __all__ = ["Agreement", "label_agreement"]
@@ -73,7 +73,7 @@ def label_agreement(
     for part in blocks(opened, nodes):
         part = part[y[part] >= 0]
         hops = distances(part)
-        weight = weights_of(opened, part, weights).masked_fill((hops >= 0) & (hops < min_hops), -1)
+        weight = distant(weights_of(opened, part, weights), hops, min_hops)
         others = select(part, weight, hops, top).others
         shared = _share(y[part], y[others.clamp_min(0)].masked_fill(others < 0, -1))
         near = hops == 1

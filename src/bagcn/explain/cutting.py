@@ -17,7 +17,7 @@ from bagcn.explain.removal import (
     probabilities_with_only,
     probabilities_without,
 )
-from bagcn.explain.shortcuts import blocks, select
+from bagcn.explain.shortcuts import blocks, distant, select
 from bagcn.ops import Matrix, SparseMatrix
 
 __all__ = ["CutEffect", "cut_shortcuts"]
@@ -83,7 +83,7 @@ def cut_shortcuts(
         near = (hops >= 0) & (hops < min_hops)
         blind = torch.rand(near.shape, generator=generator, dtype=torch.float64).to(part.device)
         ways = [
-            select(part, weight.masked_fill(near, -1), hops, top).others
+            select(part, distant(weight, hops, min_hops), hops, top).others
             for weight in (weights_of(opened, part, weights), blind)
         ]
         cut = probabilities_without(opened, part, torch.stack(ways, dim=1), weights)  # (B, 2, C)

@@ -27,20 +27,20 @@ class Mass:
             in the same component) and ``"elsewhere"`` (in other components).
         mass: the share of each node's attention, (B, len(names)).
         uniform: the share of the nodes there, that is of an attention that knows nothing.
-        perplexity: over how many nodes the attention is spread, the exponential of its entropy.
+        spread: over how many nodes the attention is spread, the exponential of its entropy.
     """
 
     names: tuple[str, ...]
     mass: Tensor
     uniform: Tensor
-    perplexity: Tensor
+    spread: Tensor
 
     def summary(self) -> dict[str, dict[str, float] | float]:
         """Return the means over the nodes."""
         return {
             "mass": dict(zip(self.names, self.mass.mean(0).tolist(), strict=True)),
             "uniform": dict(zip(self.names, self.uniform.mean(0).tolist(), strict=True)),
-            "perplexity": self.perplexity.mean().item(),
+            "spread": self.spread.mean().item(),
         }
 
 
@@ -61,13 +61,13 @@ def attention_mass(
     """
     opened = Opened.of(model, x, graph)
     distances = Distances(opened.adjacency)
-    mass, uniform, perplexity = [], [], []
+    mass, uniform, spread = [], [], []
     for part in blocks(opened, nodes):
         weight, hops = weights_of(opened, part, weights), distances(part)  # (B, N)
         column = hops.clamp_max(max_hops + 1).masked_fill(hops < 0, max_hops + 2)
         zeros = weight.new_zeros(len(part), max_hops + 3)
         mass.append(zeros.scatter_add(1, column, weight))
         uniform.append(zeros.scatter_add(1, column, torch.full_like(weight, 1 / weight.shape[1])))
-        perplexity.append(-torch.special.xlogy(weight, weight).sum(1))
+        spread.append(torch.special.entr(weight).sum(1).exp())
     names = (*map(str, range(max_hops + 1)), "beyond", "elsewhere")
-    return Mass(names, torch.cat(mass), torch.cat(uniform), torch.cat(perplexity).exp())
+    return Mass(names, torch.cat(mass), torch.cat(uniform), torch.cat(spread))

@@ -57,15 +57,10 @@ class Opened:
         products = own.layer.local.linear(x), own.layer.ego.linear(x)
         for view in (own.layer.local, own.layer.ego):  # both start from their products here
             view.linear = nn.Identity()  # type: ignore[assignment]
-        return cls._from(own, graph.with_values(graph.values.detach().double()), products)
-
-    @classmethod
-    def _from(
-        cls, model: BAGCN, adjacency: SparseMatrix, products: tuple[Tensor, Tensor]
-    ) -> Opened:
-        local = model.layer.local(products[0], adjacency)
-        ego = model.layer.ego(products[1], adjacency)
-        return cls(model, adjacency, products, local, ego)
+        adjacency = graph.with_values(graph.values.detach().double())
+        local = own.layer.local(products[0], adjacency)
+        ego = own.layer.ego(products[1], adjacency)
+        return cls(own, adjacency, products, local, ego)
 
     @property
     def num_nodes(self) -> int:
@@ -78,13 +73,17 @@ class Opened:
         return self.model.inference == "mean"
 
     @torch.no_grad()
-    def without_features(self, node: int) -> Opened:
-        """Return the model on the graph in which all features of the node are zero."""
-        products = tuple(product.index_fill(0, self._index(node), 0.0) for product in self.products)
-        return self._from(self.model, self.adjacency, (products[0], products[1]))
+    def without_features(self, node: int, hops: Tensor) -> Opened:
+        """Return the model on the graph in which all features of the node are zero.
+
+        ``hops`` (N,) is how far all nodes are from it, as :class:`Distances` says.
+        """
+        own = torch.tensor([node], device=self.local.device)
+        local, ego = (product.index_fill(0, own, 0.0) for product in self.products)
+        return self._changed(self.adjacency, (local, ego), hops)
 
     @torch.no_grad()
-    def without_edges(self, node: int) -> Opened:
+    def without_edges(self, node: int, hops: Tensor) -> Opened:
         """Return the model on the graph in which the node stands alone.
 
         Its row and column of Â become those of an isolated node; all others stay as they are.
@@ -93,10 +92,27 @@ class Opened:
         own_row, own_col = pattern.row == node, pattern.col == node
         values = self.adjacency.values.masked_fill(own_row | own_col, 0.0)
         adjacency = self.adjacency.with_values(values.masked_fill(own_row & own_col, 1.0))
-        return self._from(self.model, adjacency, self.products)
+        return self._changed(adjacency, self.products, hops)
 
-    def _index(self, node: int) -> Tensor:
-        return torch.tensor([node], device=self.local.device)
+    def _changed(
+        self, adjacency: SparseMatrix, products: tuple[Tensor, Tensor], hops: Tensor
+    ) -> Opened:
+        """Compute the views anew where a change at the node with 0 ``hops`` reaches.
+
+        A view of k hops changes within k hops, where it depends on nodes within 2k hops.
+        """
+        layer = self.model.layer
+        reach = max(layer.local.num_hops, layer.ego.num_hops)
+        ball = ((hops >= 0) & (hops <= 2 * reach)).nonzero()[:, 0]
+        inside, part = hops[ball] <= reach, _within(adjacency, ball)
+        local, ego = (
+            old.index_copy(0, ball[inside], view(product[ball], part)[inside])
+            for view, product, old in (
+                (layer.local, products[0], self.local),
+                (layer.ego, products[1], self.ego),
+            )
+        )
+        return Opened(self.model, adjacency, products, local, ego)
 
     def query(self, which: Direction, nodes: Tensor) -> Tensor:
         """Return the queries of these rows of the attention, (B, D)."""
@@ -127,6 +143,16 @@ def entries(matrix: SparseMatrix, nodes: Tensor) -> tuple[Tensor, Tensor, Tensor
     first = (counts.cumsum(0) - counts)[owner]
     place = crow[nodes][owner] + torch.arange(len(owner), device=nodes.device) - first
     return owner, matrix.pattern.col[place].long(), matrix.values[place]
+
+
+def _within(matrix: SparseMatrix, nodes: Tensor) -> SparseMatrix:
+    """Return the rows and columns of these nodes."""
+    place = torch.full((matrix.shape[0],), -1, device=nodes.device)
+    place[nodes] = torch.arange(len(nodes), device=nodes.device)
+    owner, col, value = entries(matrix, nodes)
+    kept = place[col] >= 0
+    size = (len(nodes), len(nodes))
+    return SparseMatrix.from_coo(owner[kept], place[col[kept]], value[kept], size)
 
 
 def weights_of(opened: Opened, nodes: Tensor, weights: Weights) -> Tensor:

@@ -5,7 +5,7 @@ N nodes, B nodes asked about, K shortcuts of each, C classes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
@@ -57,6 +57,8 @@ class Explanation:
             the node and the nodes closer than ``min_hops``, (B, C).
         without_neighbours: on the graph in which the node has no edges, (B, C).
         without_features: on the graph in which the node's own features are zero, (B, C).
+        spread: over how many nodes the node's attention is spread, (B,): N if it is even, 1 if
+            it is on one node; the exponential of its entropy. Near N, no shortcut stands out.
     """
 
     shortcuts: Shortcuts
@@ -65,6 +67,7 @@ class Explanation:
     without_shortcuts: Tensor
     without_neighbours: Tensor
     without_features: Tensor
+    spread: Tensor
 
 
 def shortcuts(
@@ -154,9 +157,13 @@ def blocks(opened: Opened, nodes: Tensor | None = None, block: int = BLOCK) -> I
 def _strongest(
     opened: Opened, distances: Distances, nodes: Tensor, top: int, weights: Weights, min_hops: int
 ) -> Shortcuts:
-    hops, weight = distances(nodes), weights_of(opened, nodes, weights)  # (B, N)
-    near = (hops >= 0) & (hops < min_hops)
-    return select(nodes, weight.masked_fill(near, -1.0), hops, top)
+    weight, hops = weights_of(opened, nodes, weights), distances(nodes)  # (B, N)
+    return select(nodes, distant(weight, hops, min_hops), hops, top)
+
+
+def distant(weight: Tensor, hops: Tensor, min_hops: int) -> Tensor:
+    """Mark the weights of the nodes that are nearer with -1."""
+    return weight.masked_fill((hops >= 0) & (hops < min_hops), -1.0)
 
 
 def select(nodes: Tensor, weight: Tensor, hops: Tensor, top: int) -> Shortcuts:
@@ -181,24 +188,30 @@ def select(nodes: Tensor, weight: Tensor, hops: Tensor, top: int) -> Shortcuts:
 def _explain(
     opened: Opened, distances: Distances, nodes: Tensor, top: int, min_hops: int
 ) -> Explanation:
-    found = _strongest(opened, distances, nodes, top, "prediction", min_hops)
-    near = distances(nodes)
-    near = (near >= 0) & (near < min_hops)
-    each = list(zip(nodes.tolist(), torch.split(nodes, 1), near, strict=True))
+    weight, hops = weights_of(opened, nodes, "prediction"), distances(nodes)  # (B, N)
+    found = select(nodes, distant(weight, hops, min_hops), hops, top)
+    near = (hops >= 0) & (hops < min_hops)
+    ones = torch.split(nodes, 1)
     return Explanation(
         shortcuts=found,
         probabilities=probabilities(opened, nodes),
         without=probabilities_without(opened, nodes, found.others[:, :, None]),
         without_shortcuts=torch.stack(
-            [probabilities_with_only(opened, node, keep.nonzero()[:, 0]) for node, _, keep in each]
+            [
+                probabilities_with_only(opened, int(one), keep.nonzero()[:, 0])
+                for one, keep in zip(ones, near, strict=True)
+            ]
         ),
-        without_neighbours=torch.cat(
-            [probabilities(opened.without_edges(node), one) for node, one, _ in each]
-        ),
-        without_features=torch.cat(
-            [probabilities(opened.without_features(node), one) for node, one, _ in each]
-        ),
+        without_neighbours=_each(opened.without_edges, ones, hops),
+        without_features=_each(opened.without_features, ones, hops),
+        spread=torch.special.entr(weight).sum(1).exp(),
     )
+
+
+def _each(changed: Callable[[int, Tensor], Opened], ones: Sequence[Tensor], hops: Tensor) -> Tensor:
+    """Predict every node on the graph that is changed for it: (B, C)."""
+    pairs = zip(ones, hops, strict=True)
+    return torch.cat([probabilities(changed(int(one), row), one) for one, row in pairs])
 
 
 def _joined(parts: list[Explanation], temperature: float) -> Explanation:
@@ -207,9 +220,10 @@ def _joined(parts: list[Explanation], temperature: float) -> Explanation:
         raise ValueError("no nodes to explain: name at least one")
     pairs = [part.shortcuts for part in parts]
     whole = Shortcuts(*(torch.cat([getattr(p, name) for p in pairs]) for name in _names(Shortcuts)))
-    rest = _names(Explanation)[1:]
-    found = (torch.cat([getattr(part, name) for part in parts]) for name in rest)
-    return Explanation(whole, *(sharpen(tensor, temperature) for tensor in found))
+    names = _names(Explanation)[1:]
+    found = {name: torch.cat([getattr(part, name) for part in parts]) for name in names}
+    found |= {n: sharpen(p, temperature) for n, p in found.items() if n != "spread"}
+    return Explanation(whole, **found)
 
 
 def _names(kind: type) -> tuple[str, ...]:
