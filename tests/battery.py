@@ -20,19 +20,26 @@ Build = Callable[[int, int], nn.Module]
 NODES, FEATURES, CLASSES = 60, 8, 3
 
 
-def check_all(build: Build, *, vectorised: bool = True, equivariant: bool = True) -> None:
+def check_all(
+    build: Build,
+    *,
+    vectorised: bool = True,
+    equivariant: bool = True,
+    epochs: tuple[int, ...] = (0,),
+) -> None:
     """Run every check on the model that ``build(num_features, num_classes)`` makes.
 
     Args:
         build: makes the model.
         vectorised: whether members of it can be stacked; its card says the same.
         equivariant: whether renumbering the nodes renumbers the predictions and nothing else.
+        epochs: in which every parameter is trained at least once.
     """
     data = synthetic_graph(NODES, num_classes=CLASSES, num_features=FEATURES, noise=1.0)
     x, edges = data.x, data.edge_index
     model = make(build)
     check_logits(model, x, edges)
-    check_gradients(model, x, edges, data.y, data.train_mask)
+    check_gradients(model, x, edges, data.y, data.train_mask, epochs)
     check_seed_and_reset(build, x, edges)
     check_state_dict(build, x, edges)
     check_prepared_and_sparse(model, x, edges)
@@ -63,10 +70,18 @@ def check_logits(model: nn.Module, x: Tensor, edges: Tensor) -> None:
     torch.testing.assert_close(logits, predict(model, x, edges))  # nothing random in eval mode
 
 
-def check_gradients(model: nn.Module, x: Tensor, edges: Tensor, y: Tensor, mask: Tensor) -> None:
+def check_gradients(
+    model: nn.Module,
+    x: Tensor,
+    edges: Tensor,
+    y: Tensor,
+    mask: Tensor,
+    epochs: tuple[int, ...] = (0,),
+) -> None:
     """Every parameter that is trained takes part in the objective."""
     model.train().zero_grad()
-    loss_of(model, x, edges, y, mask).backward()
+    for epoch in epochs:
+        loss_of(model, x, edges, y, mask, epoch).backward()
     for name, parameter in model.named_parameters():
         if parameter.requires_grad:
             assert parameter.grad is not None, f"{name} takes no part"
@@ -75,11 +90,13 @@ def check_gradients(model: nn.Module, x: Tensor, edges: Tensor, y: Tensor, mask:
     model.zero_grad()
 
 
-def loss_of(model: nn.Module, x: Tensor, edges: Tensor, y: Tensor, mask: Tensor) -> Tensor:
+def loss_of(
+    model: nn.Module, x: Tensor, edges: Tensor, y: Tensor, mask: Tensor, at: int = 0
+) -> Tensor:
     prepare = getattr(model, "prepare", None)
     graph = (x, edges) if prepare is None else prepare(x, edges, None)
     objective = getattr(model, "objective", None)
-    epoch = torch.tensor(0, dtype=torch.int32)
+    epoch = torch.tensor(at, dtype=torch.int32)
     with random_stream(stream_key(torch.tensor(1, dtype=torch.int32), epoch)):
         if objective is not None:
             out: Tensor = objective(*graph, y, mask, epoch)
