@@ -20,8 +20,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from dense import DenseBAGCN, dense_epoch
-from measure import peak_gib, report, timed
 
 from bagcn.data import load, make_split, synthetic_graph
 from bagcn.nn import BAGCN
@@ -30,6 +28,8 @@ from bagcn.ops.sparse import SparseMatrix
 from bagcn.training import Member, Task, TrainSettings
 from bagcn.training.capture import Captured
 from bagcn.training.loop import _Loop
+from dense import DenseBAGCN, dense_epoch
+from measure import peak_gib, report, timed
 
 HIDDEN = 64
 RATES = {"input_dropout": 0.6, "dropout": 0.4}

@@ -14,11 +14,11 @@ import time
 from pathlib import Path
 
 import torch
-from measure import report
 
 from bagcn.study.recipe import load_recipe
 from bagcn.study.runner import Machine, graph, planned
 from bagcn.training import Member, train, train_population
+from measure import report
 
 
 def main() -> None:

@@ -46,7 +46,9 @@ def load_checkpoint(path: Path, state: dict[str, Tensor], identity: str) -> None
     try:
         with safe_open(path, framework="pt") as file:
             found = (file.metadata() or {}).get("identity")
-            if found != identity or set(file.keys()) != set(state):
+            names = list(file.keys())
+            shapes = {name: tuple(file.get_slice(name).get_shape()) for name in names}
+            if found != identity or shapes != {n: tuple(t.shape) for n, t in state.items()}:
                 raise ValueError(
                     f"{path} belongs to another run ({found}): delete it, or resume with the "
                     "settings, the seed and the data that it was made with"

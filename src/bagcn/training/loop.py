@@ -203,7 +203,8 @@ class _Loop:
         """Fit the classifier of a model that learnt without labels, and score what it predicts."""
         state, probe = self.state, ("buffer.probe.weight", "buffer.probe.bias")
         for name, best in _section(state, "best.").items():
-            state[name].copy_(best)
+            chosen, other = (best, state[name]) if self.by_loss else (state[name], best)
+            other.copy_(chosen)
         y, classes = self.task.y, self.task.num_classes
         for i, embedding in enumerate(self.stack.embeddings()):
             if torch.isfinite(embedding).all():
@@ -264,7 +265,7 @@ def _own_settings(members: Sequence[Member]) -> dict[str, list[float]]:
         if sorted(member.settings) != names:
             raise ValueError(
                 "members of one population must set the same names; "
-                f"got {', '.join(names) or 'none'} and {', '.join(sorted(member.settings))}"
+                f"got {', '.join(names) or 'none'} and {', '.join(sorted(member.settings)) or 'none'}"
             )
     return {name: [float(member.settings[name]) for member in members] for name in names}
 

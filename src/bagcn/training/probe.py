@@ -16,6 +16,9 @@ __all__ = ["STRENGTHS", "fit_probe"]
 STRENGTHS = tuple(4.0**k for k in range(-4, 5))
 """The inverse regularisations that validation chooses among."""
 
+NEVER = -1e9
+"""The logit of a class without a training node: it is not predicted, and its loss is finite."""
+
 
 def fit_probe(embedding: Tensor, y: Tensor, split: Split, classes: int) -> tuple[Tensor, Tensor]:
     """Return weight (D, C) and bias (C,) of the classifier that validates best.
@@ -40,7 +43,7 @@ def fit_probe(embedding: Tensor, y: Tensor, split: Split, classes: int) -> tuple
             best, best_accuracy = candidate, accuracy
     assert best is not None
     weight = np.zeros((values.shape[1], classes))
-    bias = np.full(classes, -np.inf if len(best.classes_) < classes else 0.0)
+    bias = np.full(classes, NEVER)
     coefficients, intercept = _one_row_a_class(best.coef_, best.intercept_)
     weight[:, best.classes_] = (coefficients / scaler.scale_).T
     bias[best.classes_] = intercept - (coefficients / scaler.scale_) @ scaler.mean_
