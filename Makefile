@@ -10,7 +10,7 @@ setup: $(READY)            ## create .venv and install the pinned versions
 
 $(READY): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[all,dev]"
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[all,dev,docs]"
 	@touch $(READY)
 
 run: $(READY)              ## train the paper's model on the embedded Cora
@@ -29,6 +29,9 @@ format: $(READY)           ## rewrite to the house style
 	$(BIN)/ruff format . && $(BIN)/ruff check --fix .
 
 check: lint types test     ## what has to hold before a commit lands
+
+docs: $(READY)             ## the documentation site, in site/
+	$(BIN)/mkdocs build --strict --quiet
 
 clean:                     ## remove everything that can be made again
 	rm -rf $(VENV) build dist site .mypy_cache .pytest_cache .ruff_cache
