@@ -3,16 +3,16 @@
     python benchmarks/epoch.py cora                          # CPU: at least 2.5 times faster
     python benchmarks/epoch.py physics --device cuda         # GPU: at most 25 ms and 4 GiB
     python benchmarks/epoch.py 100000 --device cuda --only ours
-    python benchmarks/epoch.py 20000 --memory                # CPU: at most 1.5 GiB, dense over 6
+    python benchmarks/epoch.py 20000 --apart                 # CPU: at most 1.5 GiB, dense over 6
 
-A number is a synthetic graph of so many nodes. With --memory each side runs in a process of its
-own and reports the most memory that the process held.
+A number is a synthetic graph of so many nodes. With --apart each side runs in a process of its
+own, so that on a CPU the memory is the most that this process held.
 """
 
 from __future__ import annotations
 
 import argparse
-import resource
+import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -78,36 +78,39 @@ def main() -> None:
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--only", choices=SIDES)
     parser.add_argument("--repeats", type=int, default=20)
-    parser.add_argument("--memory", action="store_true")
+    parser.add_argument("--apart", action="store_true", help="a process for each side")
+    parser.add_argument("--json", action="store_true", help="print the numbers, keep nothing")
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
     device = torch.device(args.device)
-    sides = [args.only] if args.only else list(SIDES)
-    if args.memory and not args.only:
-        numbers = {f"{side} GiB": _in_own_process(args.graph, side) for side in sides}
-        report(f"memory-{args.graph}", device, numbers, args.out)
-        return
-    numbers = {}
-    data, task = graph(args.graph)
-    for side in sides:
-        step = SIDES[side](task, data, device)
-        if args.memory:
-            step()
-            print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)
-            return
-        numbers[f"{side} ms"] = 1000 * timed(step, device, args.repeats)
-        if device.type == "cuda":
-            numbers[f"{side} GiB"] = peak_gib(step, device)
-        del step
-    if len(sides) == 2:
+    numbers: dict[str, float] = {}
+    for side in [args.only] if args.only else list(SIDES):
+        measured = in_own_process if args.apart else in_this_process
+        numbers |= measured(args.graph, side, args.device, args.repeats)
+    if not args.only:
         numbers["times faster"] = numbers["dense ms"] / numbers["ours ms"]
-    report(f"epoch-{args.graph}", device, numbers, args.out)
+    if args.json:
+        print(json.dumps(numbers))
+    else:
+        report(f"epoch-{args.graph}", device, numbers, args.out)
 
 
-def _in_own_process(name: str, side: str) -> float:
-    command = [sys.executable, __file__, name, "--only", side, "--memory"]
+def in_this_process(name: str, side: str, device_name: str, repeats: int) -> dict[str, float]:
+    """Return milliseconds and GiB of one side's epoch."""
+    device = torch.device(device_name)
+    data, task = graph(name)
+    step = SIDES[side](task, data, device)
+    seconds = timed(step, device, repeats, warmup=min(5, repeats))
+    return {f"{side} ms": 1000 * seconds, f"{side} GiB": peak_gib(step, device)}
+
+
+def in_own_process(name: str, side: str, device: str, repeats: int) -> dict[str, float]:
+    """Return the same, measured in a new process."""
+    options = ["--only", side, "--device", device, "--repeats", str(repeats), "--json"]
+    command = [sys.executable, __file__, name, *options]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return float(done.stdout.split()[-1])
+    numbers: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return numbers
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import statistics
 import time
 from collections.abc import Callable
@@ -32,7 +33,9 @@ def timed(step: Callable[[], Any], device: torch.device, repeats: int, warmup: i
 
 
 def peak_gib(step: Callable[[], Any], device: torch.device) -> float:
-    """Return the most GPU memory that is held while a step runs, in GiB."""
+    """Return the most GPU memory held while a step runs, or the most this process held, in GiB."""
+    if device.type == "cpu":
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     torch.cuda.synchronize()
     torch.cuda.empty_cache()
     torch.cuda.reset_peak_memory_stats(device)
