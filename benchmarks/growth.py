@@ -4,8 +4,8 @@
     python benchmarks/growth.py measure --device cuda
     python benchmarks/growth.py draw                         # from all that was measured
 
-On a CPU every point is a process of its own. A side that would need more memory than there is, by the
-N × N matrices it holds, is left out, and so is one whose last point took too long.
+On a CPU every point is a process of its own. A side that would need more memory than there is,
+by the N × N matrices it holds, is left out, and so is one whose last point took too long.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ from bagcn.ops import (
     cross_entropy,
     dropout,
     normalized_adjacency,
+    sharpened_cross_entropy,
 )
 
 __all__ = ["BAGCN"]
@@ -73,6 +74,8 @@ class BAGCN(nn.Module):
         passes: through the network in every step, each with its own dropout; both views of all
             passes take part in the consistency.
         ego_supervision: weight of the labelled nodes' cross-entropy in the ego view.
+        sharpening: weight of transductive sharpening in the GCN view, see
+            :func:`bagcn.ops.sharpened_cross_entropy`.
         precision: of the attention's products, ``"auto"``, ``"fp32"`` or ``"bf16"``.
     """
 
@@ -100,6 +103,7 @@ class BAGCN(nn.Module):
         confidence: float = 0.0,
         passes: int = 1,
         ego_supervision: float = 0.0,
+        sharpening: float = 0.0,
         precision: Precision = "auto",
     ) -> None:
         super().__init__()
@@ -128,6 +132,7 @@ class BAGCN(nn.Module):
         self.warmup, self.confidence = warmup, confidence
         self.passes = passes
         self.ego_supervision: float | Tensor = ego_supervision
+        self.sharpening: float | Tensor = sharpening
 
     def reset_parameters(self) -> None:
         """Draw the parameters anew."""
@@ -191,7 +196,10 @@ class BAGCN(nn.Module):
         ramp: float | Tensor = 1.0
         if self.warmup:
             ramp = ((epoch + 1).to(disagreement.dtype) / self.warmup).clamp(max=1.0)
-        supervised = sum(cross_entropy(gcn, y, labelled) for gcn, _ in pairs) / self.passes
+        supervised = (
+            sum(sharpened_cross_entropy(gcn, y, labelled, self.sharpening) for gcn, _ in pairs)
+            / self.passes
+        )
         if isinstance(self.ego_supervision, Tensor) or self.ego_supervision > 0:
             ego = sum(cross_entropy(fc, y, labelled) for _, fc in pairs) / self.passes
             supervised = supervised + self.ego_supervision * ego
