@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,38 +29,45 @@ class Store:
 
     def __iter__(self) -> Iterator[Record]:
         """Yield every run once, in the order of writing; of repeated ids the last counts."""
-        yield from self._last(self._files())
-
-    @staticmethod
-    def _last(files: Iterable[Path]) -> Iterable[Record]:
-        runs: dict[str, Record] = {}
-        for file in files:
-            for record in _read(file):
-                runs[record["id"]] = record
-        return runs.values()
+        return (record for record in self._last() if "failure" not in record)
 
     def of(self, model: str) -> Iterator[Record]:
         """Yield the runs of one model."""
-        yield from (record for record in self._last(self._files(model)) if record["model"] == model)
+        last = self._last(model)
+        return (r for r in last if r["model"] == model and "failure" not in r)
+
+    def failures(self) -> Iterator[Record]:
+        """Yield what could not be run: lines with a ``failure`` in place of an accuracy."""
+        return (record for record in self._last() if "failure" in record)
 
     def ids(self) -> set[str]:
         """Return the ids of all runs that are there."""
         return {record["id"] for record in self}
 
     def add(self, records: Iterable[Record]) -> int:
-        """Append runs and return their number; each reaches the disk whole or not at all."""
-        count = 0
+        """Append runs and return their number; a kill costs at most the line being written."""
+        lines: dict[Path, list[str]] = {}
         for record in records:
-            file = self._file_of(record)
+            line = json.dumps(record, separators=(",", ":"), allow_nan=False)
+            lines.setdefault(self._file_of(record), []).append(line)
+        for file, new in lines.items():
             file.parent.mkdir(parents=True, exist_ok=True)
-            _append(file, json.dumps(record, separators=(",", ":"), allow_nan=False))
-            count += 1
-        return count
+            _append(file, new)
+        return sum(map(len, lines.values()))
 
     def merge(self, other: Store) -> int:
         """Add the runs of another store that are not here yet, and return their number."""
-        known = self.ids()
-        return self.add(record for record in other if record["id"] not in known)
+        known = {record["id"] for record in self._last()}
+        new = [record for record in other._last() if record["id"] not in known]
+        self.add(new)
+        return sum("failure" not in record for record in new)
+
+    def _last(self, model: str = "*") -> Iterable[Record]:
+        lines: dict[str, Record] = {}
+        for file in self._files(model):
+            for record in _read(file):
+                lines[record["id"]] = record
+        return lines.values()
 
     def _files(self, model: str = "*") -> list[Path]:
         if self.path.suffix == ".jsonl":
@@ -72,10 +79,13 @@ class Store:
 
 
 def _read(file: Path) -> Iterator[Record]:
-    for number, line in enumerate(file.read_bytes().splitlines(), 1):
+    with file.open("rb") as handle:
+        _lock(handle.fileno(), shared=True)  # nobody is in the middle of a line
+        lines = handle.read().splitlines()
+    for number, line in enumerate(lines, 1):
         try:
-            record = json.loads(line)
-            record["id"]
+            record: Record = json.loads(line)
+            record["id"], record["model"]
         except (ValueError, KeyError, TypeError):
             if line.strip():
                 warnings.warn(f"{file}, line {number} is torn and was skipped", stacklevel=2)
@@ -83,24 +93,24 @@ def _read(file: Path) -> Iterator[Record]:
         yield record
 
 
-def _append(file: Path, line: str) -> None:
-    """Write one line under a lock; a torn line before it is closed off first."""
+def _append(file: Path, lines: Sequence[str]) -> None:
+    """Write whole lines under a lock; a torn line before them is closed off first."""
     with file.open("a+b") as handle:
         _lock(handle.fileno())
         handle.seek(0, os.SEEK_END)
         if handle.tell() > 0:
             handle.seek(-1, os.SEEK_END)
             if handle.read(1) != b"\n":
-                line = "\n" + line
-        handle.write(line.encode() + b"\n")
+                handle.write(b"\n")
+        handle.write("".join(f"{line}\n" for line in lines).encode())
         handle.flush()
         os.fsync(handle.fileno())
 
 
-def _lock(descriptor: int) -> None:
+def _lock(descriptor: int, shared: bool = False) -> None:
     """Wait for the file's lock, which goes with the descriptor; without one where there is none."""
     try:
         import fcntl
     except ModuleNotFoundError:  # Windows appends are not split below a page
         return
-    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    fcntl.flock(descriptor, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
