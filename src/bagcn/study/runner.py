@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from bagcn import __version__
 from bagcn.data import load, make_split
 from bagcn.study.models import card_of
 from bagcn.study.recipe import Recipe
 from bagcn.study.record import Run, record_of
 from bagcn.study.store import Record, Store
-from bagcn.training import Member, Result, Task, train_population
+from bagcn.training import Checkpoint, Member, Result, Task, train_population
 
 __all__ = ["Machine", "graph", "pick_device", "planned", "run"]
 
@@ -77,12 +79,24 @@ def run(
     machine: Machine | None = None,
     *,
     force: bool = False,
+    checkpoint: Checkpoint | None = None,
     on_epoch: Callable[[int], None] | None = None,
+    on_result: Callable[[Run, Result], None] | None = None,
 ) -> Iterator[Record]:
     """Run the recipe for every seed and yield the records, those already stored first.
 
     Each record reaches the store before it is yielded, so that an interrupt loses nothing that
     was finished.
+
+    Args:
+        recipe: what to run.
+        seeds: one a run.
+        store: where the records are kept.
+        machine: where and how to compute.
+        force: run what is stored already once more.
+        checkpoint: the folder for unfinished runs, and whether to continue them.
+        on_epoch: called now and then with the number of epochs done in all new runs.
+        on_result: called with what came of a run, before its record is stored.
     """
     machine = machine or Machine()
     runs = planned(recipe, seeds, machine)
@@ -91,7 +105,14 @@ def run(
     missing = [run for run in runs if run.id not in known]
     if not missing:
         return
-    for finished, result, device in _computed(recipe, missing, machine, on_epoch):
+    if checkpoint is not None:
+        checkpoint = replace(checkpoint, identity=f"{recipe.hash} {__version__}")
+    computed = _computed(
+        recipe, missing, machine, total=len(runs), checkpoint=checkpoint, on_epoch=on_epoch
+    )
+    for finished, result, device in computed:
+        if on_result is not None:
+            on_result(finished, result)
         record = record_of(finished, result, device)
         if store is not None:
             store.add([record])
@@ -102,11 +123,13 @@ def _computed(
     recipe: Recipe,
     runs: Sequence[Run],
     machine: Machine,
-    on_epoch: Callable[[int], None] | None,
+    **options: Any,
 ) -> Iterator[tuple[Run, Result, torch.device]]:
     device = pick_device(machine.device)
     _, task = graph(recipe, machine)
     members = [Member(run.seed, run.split) for run in runs]
+    if machine.deterministic:
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # as torch demands on a GPU
     torch.use_deterministic_algorithms(machine.deterministic)
     try:
         done = train_population(
@@ -118,7 +141,7 @@ def _computed(
             vectorised=card_of(recipe.model).vectorised,
             max_memory=machine.max_memory,
             workers=machine.workers,
-            on_epoch=on_epoch,
+            **options,
         )
         for i, result in done:
             yield runs[i], result, device

@@ -38,7 +38,6 @@ def train(
     device: torch.device | str = "cpu",
     on_epoch: Callable[[int], None] | None = None,
     checkpoint: Checkpoint | None = None,
-    resume: bool = False,
     keep_weights: bool = False,
     capture: bool = True,
 ) -> list[Result]:
@@ -55,16 +54,15 @@ def train(
         settings: what the members share.
         device: where to compute.
         on_epoch: called with the number of epochs that are done.
-        checkpoint: where to save the state.
-        resume: continue from the checkpoint if there is one.
+        checkpoint: where to save the state, and whether to continue from there.
         keep_weights: return the parameters and buffers of the best epoch.
         capture: replay epochs from a CUDA graph, where there is a GPU.
     """
     device = torch.device(device)
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         run = _Loop(build, task, members, settings, device, keep_weights)
-        if checkpoint and resume and checkpoint.path.exists():
-            load_checkpoint(checkpoint.path, run.state, checkpoint.identity)
+        if checkpoint and checkpoint.resume and checkpoint.path.exists():
+            run.resume(checkpoint)
         run.until_done(on_epoch, checkpoint, capture)
         return run.results()
 
@@ -108,7 +106,13 @@ class _Loop:
             state |= {f"ema.{name}": tensor.detach().clone() for name, tensor in moving.items()}
         if keep:
             state |= {f"best.{name}": tensor.detach().clone() for name, tensor in moving.items()}
+        state["seconds"] = torch.zeros((), dtype=torch.float64)  # up to the last checkpoint
         return state | selection_state(stack.size, self.settings.epochs, self.device)
+
+    def resume(self, checkpoint: Checkpoint) -> None:
+        """Take the state from the checkpoint, and its time as already spent."""
+        load_checkpoint(checkpoint, self.state)
+        self.started -= float(self.state["seconds"])
 
     def until_done(
         self,
@@ -128,7 +132,8 @@ class _Loop:
             if on_epoch:
                 on_epoch(epoch + 1)
             if checkpoint and (epoch + 1) % checkpoint.every == 0:
-                save_checkpoint(checkpoint.path, self.state, checkpoint.identity)
+                self.state["seconds"].fill_(time.perf_counter() - self.started)
+                save_checkpoint(checkpoint, self.state)
 
     def epoch(self) -> None:
         """Take one step and look at all predictions, without waiting for the device."""
@@ -263,9 +268,10 @@ def _own_settings(members: Sequence[Member]) -> dict[str, list[float]]:
     names = sorted(members[0].settings)
     for member in members:
         if sorted(member.settings) != names:
+            other = ", ".join(sorted(member.settings)) or "none"
             raise ValueError(
                 "members of one population must set the same names; "
-                f"got {', '.join(names) or 'none'} and {', '.join(sorted(member.settings)) or 'none'}"
+                f"got {', '.join(names) or 'none'} and {other}"
             )
     return {name: [float(member.settings[name]) for member in members] for name in names}
 

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from bagcn.data import Split
 
-__all__ = ["Member", "Result"]
+__all__ = ["Member", "Result", "divergence"]
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,13 @@ class Result:
     def check(self) -> Result:
         """Return the result, or raise if the run diverged."""
         if self.diverged is not None:
-            raise ValueError(
-                f"seed {self.seed}: the loss became NaN or infinite in epoch {self.diverged + 1}; "
-                "try a smaller learning rate, or scale the features"
-            )
+            raise divergence(self.seed, self.diverged)
         return self
+
+
+def divergence(seed: int, epoch: int) -> ValueError:
+    """Return the error of a run whose loss was lost in this epoch, counted from 0."""
+    return ValueError(
+        f"seed {seed}: the loss became NaN or infinite in epoch {epoch + 1}; "
+        "try a smaller learning rate, or scale the features"
+    )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from pathlib import Path
 
 import torch
 from torch import Tensor
@@ -82,9 +83,19 @@ def available_memory(device: torch.device | str) -> int:
         free, _ = torch.cuda.mem_get_info(device)
         return int(free * SHARE)
     try:
-        return int(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") * SHARE)
+        return int(_available() * SHARE)
     except (ValueError, OSError, AttributeError):  # not every system tells
         return 4 * 2**30
+
+
+def _available() -> int:
+    """Return the bytes that are free, or would be as soon as they are needed (cached files)."""
+    meminfo = Path("/proc/meminfo")
+    if meminfo.exists():
+        for line in meminfo.read_text("ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def peak_memory(device: torch.device) -> int:

@@ -1,0 +1,165 @@
+"""Members in processes of their own, which share the cores of a CPU."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import os
+import pickle
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from bagcn.training.checkpoint import Checkpoint
+from bagcn.training.loop import train
+from bagcn.training.member import Member, Result
+from bagcn.training.settings import TrainSettings
+from bagcn.training.stack import Build
+from bagcn.training.task import Task
+
+__all__ = ["Done", "Job", "OnEpoch", "cores", "pickled", "spread"]
+
+logger = logging.getLogger(__name__)
+
+Done = tuple[int, Result]
+OnEpoch = Callable[[int], None]
+LOOK_EVERY = 0.1  # seconds, at how many epochs the processes have done
+
+
+@dataclass(frozen=True)
+class Job:
+    """What the members of a population have in common."""
+
+    build: Build
+    task: Task
+    settings: TrainSettings
+    device: torch.device
+    keep_weights: bool
+    checkpoint: Checkpoint | None
+
+    def train(self, members: Sequence[Member], on_epoch: OnEpoch | None = None) -> list[Result]:
+        """Train these members together."""
+        return train(
+            self.build,
+            self.task,
+            members,
+            self.settings,
+            device=self.device,
+            on_epoch=on_epoch,
+            checkpoint=self.checkpoint and self.checkpoint.of(members),
+            keep_weights=self.keep_weights,
+        )
+
+    def forget(self, members: Sequence[Member]) -> None:
+        """Delete the checkpoint of members that are done."""
+        if self.checkpoint:
+            self.checkpoint.of(members).remove()
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def pickled(job: Job) -> bytes | None:
+    """Return the job as bytes for other processes, or nothing if it cannot travel (a lambda)."""
+    try:
+        return pickle.dumps(job)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        logger.info("members run one by one in this process: %s", error)
+        return None
+
+
+def spread(
+    job: bytes, members: Sequence[Member], workers: int, threads: int, on_epoch: OnEpoch | None
+) -> Iterator[Done]:
+    """Train every member in one of several processes and yield those that are done.
+
+    The processes end with this one, however it ends: they wait for the end of a pipe.
+    """
+    context = _context()
+    alive, ours = context.Pipe(duplex=False)
+    epochs = context.Value("q", 0)
+    pool = ProcessPoolExecutor(
+        min(workers, len(members)),
+        context,
+        initializer=_enter,
+        initargs=(job, threads, torch.are_deterministic_algorithms_enabled(), alive, epochs),
+    )
+    try:
+        waiting = {pool.submit(_train_one, member): i for i, member in enumerate(members)}
+        while waiting:
+            finished, _ = wait(waiting, LOOK_EVERY, FIRST_COMPLETED)
+            if on_epoch:
+                on_epoch(epochs.value)
+            for future in finished:
+                yield waiting.pop(future), _result(future)
+    except BaseException:  # an interrupt or a failure: nobody waits for what is unfinished
+        ours.close()
+        raise
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+        ours.close()
+
+
+def _result(future: Future[bytes]) -> Result:
+    try:
+        result: Result = pickle.loads(future.result())
+    except BrokenExecutor as error:
+        raise ChildProcessError(
+            "a process that trained was ended from outside, most likely because memory ran out: "
+            "try fewer workers"
+        ) from error
+    return result
+
+
+def _context() -> Any:
+    """Return a context that never forks this process, whose threads would not survive it."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["bagcn.training"])
+    return context
+
+
+_job: tuple[Job, Any] | None = None
+
+
+def _enter(job: bytes, threads: int, deterministic: bool, alive: Any, epochs: Any) -> None:
+    """Begin a worker; an interrupt is the parent's to handle."""
+    global _job
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(alive,), daemon=True).start()
+    torch.set_num_threads(min(threads, torch.get_num_threads()))
+    torch.use_deterministic_algorithms(deterministic)
+    _job = pickle.loads(job), epochs
+
+
+def _end_with(alive: Any) -> None:
+    """End this process when the other end of the pipe is closed."""
+    try:
+        alive.recv()
+    except (EOFError, OSError):
+        os._exit(1)
+
+
+def _train_one(member: Member) -> bytes:
+    """Return the pickled result: tensors sent as such would share memory with this process."""
+    assert _job is not None
+    job, epochs = _job
+    counted = 0
+
+    def count(epoch: int) -> None:
+        nonlocal counted
+        with epochs.get_lock():
+            epochs.value += epoch - counted
+        counted = epoch
+
+    return pickle.dumps(job.train([member], count)[0])
