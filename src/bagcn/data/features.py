@@ -41,10 +41,11 @@ def _scale_values(x: Tensor, how: str) -> Tensor:
     values = x.values()
     if how == "binary":
         return (values != 0).to(values.dtype)
-    row = torch.repeat_interleave(torch.arange(x.shape[0]), x.crow_indices().diff())  # (nnz,)
+    nodes = torch.arange(x.shape[0], device=x.device)
+    row = torch.repeat_interleave(nodes, x.crow_indices().diff())  # (nnz,)
     # Summed in double: the order of a large sum should not show in the result.
     powers = values.abs().double() ** _ORDER[how]
-    total = torch.zeros(x.shape[0], dtype=torch.double).index_add_(0, row, powers)
+    total = powers.new_zeros(x.shape[0]).index_add_(0, row, powers)
     norm = _safe(total ** (1 / _ORDER[how]))[row]
     return (values / norm).to(values.dtype)
 

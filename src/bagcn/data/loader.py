@@ -9,7 +9,6 @@ from . import sources
 from ._errors import DataFileError
 from ._names import unknown
 from .catalogue import DATASETS, DatasetInfo
-from .embedded import NAME as EMBEDDED
 from .embedded import read_embedded
 from .npz import read_npz
 from .planetoid import read_planetoid
@@ -39,7 +38,7 @@ def load(name: str, *, data_dir: str | Path | None = None, offline: bool = False
     if name not in DATASETS:
         raise unknown("data set", name, DATASETS)
     info = DATASETS[name]
-    if name == EMBEDDED and sources.find(info, data_dir) is None:
+    if info.embedded and sources.find(info, data_dir) is None:
         return read_embedded()
     folder = sources.obtain(info, data_dir, offline=offline)
     data = _read(info, folder)

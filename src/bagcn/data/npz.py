@@ -33,6 +33,8 @@ def read_npz(path: Path, name: str, *, largest: bool = False) -> Data:
     arrays = _read_arrays(path)
     adjacency, x = _csr(path, arrays, "adj").tocoo(), _csr(path, arrays, "attr")
     y, num_nodes = arrays["labels"], x.shape[0]
+    if y.dtype.kind not in "iu":
+        raise bad_file(path, f"expected whole numbers as labels, found {y.dtype}")
     if adjacency.shape != (num_nodes, num_nodes) or y.shape != (num_nodes,):
         shapes = f"links {adjacency.shape}, features {x.shape}, labels {y.shape}"
         raise bad_file(path, f"its parts do not fit together: {shapes}")
@@ -44,6 +46,8 @@ def read_npz(path: Path, name: str, *, largest: bool = False) -> Data:
 
 
 def _read_arrays(path: Path) -> dict[str, Array]:
+    if path.is_file() and not zipfile.is_zipfile(path):
+        raise bad_file(path, "it is no npz file, or not a whole one")
     try:
         with np.load(path, allow_pickle=False) as file:
             missing = [key for key in _KEYS if key not in file]

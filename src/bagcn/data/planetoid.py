@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy._core.multiarray import _reconstruct
 
 from ._errors import bad_file
 from ._graph import Array, build, undirected
@@ -32,28 +31,40 @@ PUBLIC_VALIDATION = 500
 """The public split validates on the 500 nodes that follow the training nodes."""
 
 
-def _dtype(spec: str, align: object = False, copy: object = False) -> np.dtype[Any]:
-    # Old pickles pass the flags as integers, for which NumPy warns.
-    return np.dtype(spec, align=bool(align), copy=bool(copy))
+class _DType:
+    """``numpy.dtype`` as old pickles call it: with integers for flags, for which NumPy warns.
 
+    Without attributes, so that a file cannot change it for those that are read later.
+    """
+
+    __slots__ = ()
+
+    def __call__(self, spec: str, align: object = False, copy: object = False) -> np.dtype[Any]:
+        return np.dtype(spec, align=bool(align), copy=bool(copy))
+
+
+_reconstruct = np.empty(0).__reduce__()[0]  # what NumPy names in a pickled array
 
 _ALLOWED: dict[tuple[str, str], object] = {
-    ("numpy", "dtype"): _dtype,
+    ("numpy", "dtype"): _DType(),
     ("numpy", "ndarray"): np.ndarray,
     ("numpy.core.multiarray", "_reconstruct"): _reconstruct,
     ("numpy._core.multiarray", "_reconstruct"): _reconstruct,
-    ("scipy.sparse.csr", "csr_matrix"): sp.csr_matrix,
-    ("scipy.sparse._csr", "csr_matrix"): sp.csr_matrix,
     ("collections", "defaultdict"): defaultdict,
     ("__builtin__", "list"): list,
     ("builtins", "list"): list,
 }
+_CSR = {("scipy.sparse.csr", "csr_matrix"), ("scipy.sparse._csr", "csr_matrix")}
 
 
 class _Unpickler(pickle.Unpickler):
     """Knows the few types of Planetoid's files and refuses everything else."""
 
     def find_class(self, module: str, name: str) -> object:
+        if (module, name) in _CSR:
+            # A class of its own that holds the parts: a file can write attributes of any class
+            # that it gets hold of, so it does not get SciPy's.
+            return type(name, (), {})
         try:
             return _ALLOWED[module, name]
         except KeyError:
@@ -64,7 +75,10 @@ class _Unpickler(pickle.Unpickler):
 
 
 def safe_unpickle(path: Path) -> Any:
-    """What the pickle at ``path`` holds, if it is made of arrays, CSR matrices and lists only."""
+    """What the pickle at ``path`` holds, if it is made of arrays, CSR matrices and lists only.
+
+    A matrix comes back as a bare object with the parts as attributes.
+    """
     try:
         return _Unpickler(io.BytesIO(path.read_bytes()), encoding="latin1").load()
     except FileNotFoundError:
@@ -125,15 +139,27 @@ def _read_parts(folder: Path, name: str) -> _Raw:
         graph=_links(paths["graph"]),
         test_index=_test_index(paths["test.index"]),
     )
-    _require(raw.allx.shape[0] == len(raw.ally), paths["allx"], "ally has another number of rows")
-    _require(raw.tx.shape[0] == len(raw.ty), paths["tx"], "ty has another number of rows")
-    _require(raw.tx.shape[1] == raw.allx.shape[1], paths["tx"], "allx has other columns")
-    _require(len(raw.ty) == len(raw.test_index), paths["test.index"], "ty has other rows")
-    _require(raw.test_index.min() >= len(raw.ally), paths["test.index"], "ids are too small")
-    highest = max(int(raw.test_index.max()), len(raw.ally) + len(raw.ty) - 1)
-    in_range = raw.graph.min() >= 0 and raw.graph.max() <= highest
-    _require(bool(in_range), paths["graph"], f"node ids should lie in 0..{highest}")
+    _check(raw, paths)
     return raw
+
+
+def _check(raw: _Raw, paths: dict[str, Path]) -> None:
+    """Refuse parts that do not fit together."""
+    known, columns, test = len(raw.ally), raw.allx.shape[1], raw.test_index
+    _require(raw.allx.shape[0] == known, paths["allx"], "ally has another number of rows")
+    _require(raw.tx.shape[0] == len(raw.ty), paths["tx"], "ty has another number of rows")
+    _require(raw.tx.shape[1] == columns, paths["tx"], "allx has other columns")
+    _require(raw.ty.shape[1] == raw.ally.shape[1], paths["ty"], "ally has other columns")
+    fits = raw.num_train + PUBLIC_VALIDATION <= known
+    _require(fits, paths["y"], f"of {known} nodes, {raw.num_train} train and 500 validate")
+    _require(len(raw.ty) == len(test), paths["test.index"], "ty has other rows")
+    _require(len(set(test.tolist())) == len(test), paths["test.index"], "an id comes twice")
+    _require(len(test) > 0, paths["test.index"], "it is empty")
+    _require(int(test.min()) >= known, paths["test.index"], f"ids should start at {known}")
+    _require(int(test.max()) < known + 2 * len(test), paths["test.index"], "ids leave large gaps")
+    highest = max(int(test.max()), known + len(test) - 1)
+    in_range = ((raw.graph >= 0) & (raw.graph <= highest)).all()
+    _require(bool(in_range), paths["graph"], f"node ids should lie in 0..{highest}")
 
 
 def _require(condition: bool, path: Path, reason: str) -> None:
@@ -143,36 +169,35 @@ def _require(condition: bool, path: Path, reason: str) -> None:
 
 def _features(path: Path) -> sp.csr_matrix:
     matrix = safe_unpickle(path)
-    if not sp.issparse(matrix):
-        raise bad_file(path, f"expected a sparse matrix, found {type(matrix).__name__}")
     try:
         # A damaged matrix must not reach compiled code that trusts its indices.
-        csr = sp.csr_matrix((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape)
+        parts = (matrix.data.astype(np.float32), matrix.indices, matrix.indptr)
+        csr = sp.csr_matrix(parts, shape=matrix._shape)
         csr.check_format(full_check=True)
-    except (ValueError, TypeError, AttributeError) as error:
-        raise bad_file(path, str(error)) from error
+    except (ValueError, TypeError, AttributeError, IndexError, OverflowError) as error:
+        raise bad_file(path, f"expected a sparse matrix: {error}") from error
     return csr
 
 
 def _labels(path: Path) -> Array:
     labels = safe_unpickle(path)
-    if not isinstance(labels, np.ndarray) or labels.ndim != 2:
+    table = isinstance(labels, np.ndarray) and labels.ndim == 2 and labels.shape[1] > 0
+    if not table or labels.dtype.kind not in "biuf":
         raise bad_file(path, "expected a table of one-hot labels")
-    return labels
+    return labels  # type: ignore[no-any-return]
 
 
 def _links(path: Path) -> Array:
     lists = safe_unpickle(path)
     try:
-        row = np.repeat([int(node) for node in lists], [len(links) for links in lists.values()])
-        col = np.array([int(node) for links in lists.values() for node in links])
-    except (ValueError, TypeError, AttributeError) as error:
+        pairs = [(int(node), int(other)) for node, links in lists.items() for other in links]
+        return np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    except (ValueError, TypeError, AttributeError, OverflowError) as error:
         raise bad_file(path, "expected a list of neighbours for every node") from error
-    return np.stack([row, col])
 
 
 def _test_index(path: Path) -> Array:
     try:
         return np.array([int(line) for line in path.read_text("ascii").split()], dtype=np.int64)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise bad_file(path, f"expected one node id a line: {error}") from error

@@ -101,11 +101,17 @@ def load_attacked(
         data.edge_index = torch.from_numpy(np.stack(changed.nonzero()).astype(np.int64))
     for part, mask in zip(("train", "val", "test"), _masks(folder, base, attack), strict=True):
         data[f"{part}_mask"] = mask
+    data.split = SPLIT
     return data
 
 
 def prognn_split(data: Data) -> Split:
     """Return the split of a graph from :func:`load_attacked`."""
+    if data.get("split") != SPLIT:
+        raise ValueError(
+            f"{data.get('name') or 'this graph'} has no split {SPLIT!r}: only the graphs of "
+            f"{', '.join(ATTACKS)} come with it"
+        )
     return replace(public_split(data), name=SPLIT)
 
 

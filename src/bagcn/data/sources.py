@@ -5,9 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ._errors import MissingDataError
 from .catalogue import DatasetInfo
+
+if TYPE_CHECKING:
+    from .download import Progress
 
 TRUE = {"1", "true", "yes", "on"}
 
@@ -49,36 +53,60 @@ def find(info: DatasetInfo, data_dir: str | Path | None = None) -> Path | None:
     """
     own = data_folder(data_dir)
     if own is not None and not own.is_dir():
-        raise MissingDataError(f"the data folder {own} does not exist; create it or correct it")
+        raise MissingDataError(
+            f"the data folder {own} does not exist; create it, or name another "
+            "(--data-dir, BAGCN_DATA)"
+        )
     for root in (own, cache_folder()):
         if root is not None and not missing_files(info, root / info.folder):
             return root / info.folder
     return None
 
 
-def obtain(info: DatasetInfo, data_dir: str | Path | None = None, *, offline: bool = False) -> Path:
+def whereabouts(info: DatasetInfo, data_dir: str | Path | None = None) -> str:
+    """Where it would be read from now: ``"your folder"``, ``"cache"``, ``"package"`` or
+    ``"to download"``.
+    """
+    found, own = find(info, data_dir), data_folder(data_dir)
+    if found is None:
+        return "package" if info.embedded else "to download"
+    return "your folder" if own is not None and found == own / info.folder else "cache"
+
+
+def obtain(
+    info: DatasetInfo,
+    data_dir: str | Path | None = None,
+    *,
+    offline: bool = False,
+    progress: Progress | None = None,
+) -> Path:
     """The folder that holds all files, downloaded into the cache if need be and allowed."""
     found = find(info, data_dir)
     if found is not None:
         return found
     if network_forbidden(offline):
-        raise not_found(info, data_dir, "downloads are switched off")
+        raise _not_found(info, data_dir, "downloads are switched off (--offline, BAGCN_OFFLINE)")
     from .download import fetch  # only a first use needs the network
 
     target = cache_folder() / info.folder
-    reasons = fetch(info, target)
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = f"the cache cannot be written to ({error}); BAGCN_CACHE names another folder"
+        raise _not_found(info, data_dir, reason) from error
+    reasons = fetch(info, target, progress)
     if reasons:
-        raise not_found(info, data_dir, "; ".join(reasons))
+        raise _not_found(info, data_dir, "; ".join(reasons))
     return target
 
 
-def not_found(info: DatasetInfo, data_dir: str | Path | None, reason: str) -> MissingDataError:
+def _not_found(info: DatasetInfo, data_dir: str | Path | None, reason: str) -> MissingDataError:
     """The error that tells which file to put where, and its address."""
     folder = (data_folder(data_dir) or cache_folder()) / info.folder
-    names = set(missing_files(info, folder))
-    wanted = [file for file in info.files if file.name in names]
-    addresses = "\n".join(f"  {file.url}" for file in wanted)
-    files = ", ".join(file.name for file in wanted)
+    missing = missing_files(info, folder)
+    files = [file for file in info.files if file.name in missing] or info.files
+    names = ", ".join(file.name for file in files)
+    addresses = files[0].url.removesuffix(files[0].name) + (names if len(files) == 1 else "FILE")
     return MissingDataError(
-        f"cannot get {info.title}: {reason}.\nPut {files} into {folder}, from:\n{addresses}"
+        f"cannot get {info.title}: {reason}. Put {names} into {folder}; from {addresses}"
     )

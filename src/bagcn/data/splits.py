@@ -79,10 +79,9 @@ def per_class_split(y: Tensor, seed: int, train: int = 20, val: int = 30) -> Spl
     """Draw ``train`` and ``val`` nodes of every class; all others test.
 
     A class with too few nodes for that and one test node is shared out in proportion: of its
-    n nodes, n·train/(train+val+1) train and n·val/(train+val+1) validate, both rounded down
-    but at least one trains, and the rest tests. So every class of two nodes or more has a
-    training and a test node; a class with a single node is an error. Nodes without a label
-    (-1) are left out.
+    n nodes, n·train/(train+val+1) train and n·val/(train+val+1) validate, both rounded down,
+    but at least one trains and at least one tests. A class with a single node is an error.
+    Nodes without a label (-1) are left out.
     """
     if train < 1 or val < 0:
         raise ValueError(f"expected train >= 1 and val >= 0 nodes per class, got {train}/{val}")
@@ -90,7 +89,8 @@ def per_class_split(y: Tensor, seed: int, train: int = 20, val: int = 30) -> Spl
     def sizes(n: int) -> tuple[int, int]:
         if n > train + val:
             return train, val
-        return max(1, n * train // (train + val + 1)), n * val // (train + val + 1)
+        num_train = max(1, n * train // (train + val + 1))
+        return num_train, min(n * val // (train + val + 1), n - 1 - num_train)
 
     return _draw(f"per-class:{train}/{val}", y, seed, sizes)
 
