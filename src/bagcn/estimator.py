@@ -164,6 +164,21 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         known = np.array([label is not None for label in owned.labels])
         return float((owned.labels[known] == self.predict(owned)[known]).mean())
 
+    def explain(self, node: Any, top: int = 10) -> dict[str, Any]:
+        """Return why a node of the fitted graph is predicted as it is.
+
+        Args:
+            node: its id.
+            top: how many of the distant nodes that the prediction rests on.
+
+        Returns:
+            Plain data; see :func:`bagcn.explain.reasons.reasons`.
+        """
+        from bagcn.explain.named import Named
+        from bagcn.explain.reasons import reasons
+
+        return reasons(Named.from_classifier(self), node, top)
+
     def save(self, path: str | Path) -> None:
         """Write the fitted model as a folder; see :mod:`bagcn.bundle`."""
         from bagcn import bundle

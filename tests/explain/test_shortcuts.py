@@ -6,6 +6,7 @@ from typing import Any
 import networkx as nx
 import pytest
 import torch
+from torch import nn
 
 from bagcn.baselines.gcn import GCN
 from bagcn.explain import Distances, Opened, explain_nodes, iter_shortcuts, probabilities_without
@@ -106,6 +107,16 @@ def test_cutting_almost_all_of_a_row_is_exact_too(plain: Case) -> None:
         torch.testing.assert_close(found.without[node, 0], expected, atol=1e-8, rtol=1e-6)
 
 
+def test_shortcuts_picked_by_one_matrix_are_cut_everywhere(case: Case) -> None:
+    nodes = torch.tensor([4, 19])
+    found = explain_nodes(case.model, case.x, case.edges, nodes, 3, weights="S2")
+    expected = find(case.model, case.x, case.edges, nodes, 3, weights="S2")
+    assert torch.equal(found.shortcuts.others, expected.others)
+    cut = expected.others[:, :, None]
+    without = probabilities_without(Opened.of(case.model, case.x, case.edges), nodes, cut)
+    torch.testing.assert_close(found.without, without, **EXACT)
+
+
 def test_the_parts_of_shortcuts_neighbours_and_own_features(case: Case) -> None:
     nodes = torch.tensor([3, 5, 22])
     found = explain_nodes(case.model, case.x, case.edges, nodes, 2)
@@ -199,11 +210,16 @@ def test_distances_of_more_sources_than_bits() -> None:
         assert torch.equal(found[149 - node], expected)
 
 
-@pytest.mark.parametrize("name", ["GCN", "BAGCN without attention"])
-def test_models_without_attention_are_refused(name: str) -> None:
-    models = {"GCN": GCN(3, 4, 2), "BAGCN without attention": BAGCN(3, 4, 2, attention="none")}
-    with pytest.raises(ValueError, match=f"{name} has none"):
-        find(models[name], torch.ones(2, 3), torch.tensor([[0], [1]]), torch.tensor([0]))
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (GCN(3, 4, 2), "GCN has none: train bagcn-add or bagcn-mul"),
+        (BAGCN(3, 4, 2, attention="none"), "trained without it: train it with attention=exact"),
+    ],
+)
+def test_models_without_attention_are_refused(model: nn.Module, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        find(model, torch.ones(2, 3), torch.tensor([[0], [1]]), torch.tensor([0]))
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,10 @@ from bagcn.explain.agreement import Agreement, label_agreement
 from bagcn.explain.cutting import CutEffect, cut_shortcuts
 from bagcn.explain.distance import ELSEWHERE, Distances
 from bagcn.explain.mass import Mass, attention_mass
+from bagcn.explain.named import Named
 from bagcn.explain.opened import Opened, Weights, weights_of
+from bagcn.explain.pairs import write_pairs
+from bagcn.explain.reasons import reasons
 from bagcn.explain.removal import (
     probabilities,
     probabilities_with_only,
@@ -25,6 +28,7 @@ __all__ = [
     "Distances",
     "Explanation",
     "Mass",
+    "Named",
     "Opened",
     "Shortcuts",
     "Weights",
@@ -36,6 +40,8 @@ __all__ = [
     "probabilities",
     "probabilities_with_only",
     "probabilities_without",
+    "reasons",
     "shortcuts",
     "weights_of",
+    "write_pairs",
 ]

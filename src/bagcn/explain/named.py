@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
+from bagcn.explain.opened import Weights
 from bagcn.explain.shortcuts import Explanation, explain_nodes
+from bagcn.explain.units import own_units
 from bagcn.ops import Matrix, SparseMatrix
 
 __all__ = ["Named"]
@@ -30,22 +31,25 @@ class Named:
         x: features (N, F) in the form the model computes with.
         graph: the prepared adjacency.
         y: known classes (N,), -1 where unknown.
-        ids: of the nodes, as texts.
-        classes: their names.
+        ids: of the nodes, as their owner has them.
+        classes: likewise.
         features: their names.
         train: the nodes whose classes were learnt from.
         temperature: what the logits are divided by.
+        units: what a feature is multiplied by, and what is added, to be in its owner's units:
+            (2, F); as they are if not given.
     """
 
     model: nn.Module
     x: Matrix
     graph: SparseMatrix
     y: Tensor
-    ids: Sequence[str]
-    classes: Sequence[str]
+    ids: Sequence[Any]
+    classes: Sequence[Any]
     features: Sequence[str]
     train: Tensor
     temperature: float = 1.0
+    units: Tensor | None = None
 
     @classmethod
     def from_classifier(cls, classifier: Any) -> Named:
@@ -57,11 +61,12 @@ class Named:
             x=x,
             graph=graph,
             y=classifier.task_.y,
-            ids=[str(value) for value in classifier.ids_.tolist()],
-            classes=[str(value) for value in classifier.classes_.tolist()],
+            ids=classifier.ids_.tolist(),
+            classes=classifier.classes_.tolist(),
             features=[str(name) for name in classifier.feature_names_],
             train=classifier.split_.train,
             temperature=classifier.temperature_,
+            units=own_units(classifier.encoder_),
         )
 
     @property
@@ -70,30 +75,41 @@ class Named:
         return len(self.ids)
 
     @cached_property
+    def names(self) -> list[str]:
+        """Return the ids as texts."""
+        return [str(value) for value in self.ids]
+
+    @cached_property
     def probabilities(self) -> Tensor:
         """Return the class probabilities of all nodes, (N, C)."""
         with torch.no_grad():
             logits: Tensor = self.model.eval()(self.x, self.graph)
         return (logits / self.temperature).softmax(-1).cpu()
 
-    def explain(self, nodes: Tensor, top: int) -> Explanation:
+    def explain(self, nodes: Tensor, top: int, weights: Weights = "prediction") -> Explanation:
         """Explain these nodes."""
         return explain_nodes(
-            self.model, self.x, self.graph, nodes, top, temperature=self.temperature
+            self.model,
+            self.x,
+            self.graph,
+            nodes.to(self.graph.device),
+            top,
+            weights=weights,
+            temperature=self.temperature,
         )
 
-    def position(self, wanted: str) -> int:
-        """Return the number of the node with this id, or raise naming the nearest ids."""
-        for place, name in enumerate(self.ids):
-            if name == wanted:
-                return place
-        raise ValueError(f"there is no node {wanted!r}; the nearest are {self._nearest(wanted)}")
+    def position(self, wanted: Any) -> int:
+        """Return the number of the node with this id, or with an id that reads like it."""
+        for known, asked in ((self.ids, wanted), (self.names, str(wanted))):
+            if asked in known:
+                return known.index(asked)
+        raise ValueError(
+            f"there is no node with the id {wanted!r}; the nearest are {self._nearest(str(wanted))}"
+        )
 
     def _nearest(self, wanted: str) -> str:
         try:
-            numbers = np.array([float(name) for name in self.ids])
-            order = np.argsort(np.abs(numbers - float(wanted)), kind="stable")[:3].tolist()
-            near = [self.ids[place] for place in order]
-        except ValueError:  # ids that are no numbers: those that read alike
-            near = difflib.get_close_matches(wanted, self.ids, n=3, cutoff=0.0)
+            near = sorted(self.names, key=lambda name: abs(int(name) - int(wanted)))[:3]
+        except ValueError:  # ids that are no whole numbers: those that read alike
+            near = difflib.get_close_matches(wanted, self.names, n=3) or self.names[:3]
         return ", ".join(near)

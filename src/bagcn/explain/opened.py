@@ -43,12 +43,7 @@ class Opened:
     @torch.no_grad()
     def of(cls, model: nn.Module, x: Matrix, graph: Tensor | SparseMatrix) -> Opened:
         """Open a model on the features (N, F) and the edges (2, E) or the prepared adjacency."""
-        if not isinstance(model, BAGCN) or model.layer.attention == "none":
-            what = "BAGCN without attention" if isinstance(model, BAGCN) else type(model).__name__
-            raise ValueError(
-                f"shortcuts are the attention of a BAGCN model, and {what} has none; "
-                "train one of bagcn-add, bagcn-mul"
-            )
+        model = _with_attention(model)
         own = copy.deepcopy(model).double().eval()
         if isinstance(graph, Tensor):
             x, graph = own.prepare(x, graph)
@@ -133,6 +128,20 @@ class Opened:
     def rows_at_once(self) -> int:
         """Return how many rows of the attention may be in memory."""
         return max(1, ENTRIES_AT_ONCE // self.num_nodes)
+
+
+def _with_attention(model: nn.Module) -> BAGCN:
+    if not isinstance(model, BAGCN):
+        raise ValueError(
+            f"shortcuts are the attention of a BAGCN model, and {type(model).__name__} has none: "
+            "train bagcn-add or bagcn-mul"
+        )
+    if model.layer.attention == "none":
+        raise ValueError(
+            "shortcuts are the attention of a BAGCN model, and this one was trained without it: "
+            "train it with attention=exact (on the command line: --set attention=exact)"
+        )
+    return model
 
 
 def entries(matrix: SparseMatrix, nodes: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from bagcn.explain.named import Named
-from bagcn.explain.opened import entries
+from bagcn.explain.opened import Weights, entries
 from bagcn.explain.shortcuts import Explanation
 from bagcn.ops import SparseMatrix, as_matrix
 
@@ -22,59 +22,55 @@ __all__ = ["page_data"]
 
 ALL_UP_TO = 4_000
 """Nodes of a graph every one of which is explained on its page."""
-EXPLAINED = 200
+EXPLAINED = 500
 """How many nodes around the one asked about are explained on the page of a larger graph."""
-LISTED = 6_000
-"""How many nodes such a page holds at most."""
+LISTED = 20_000
+"""How many nodes a page holds at most."""
+NEIGHBOURS = 48
+"""How many neighbours of a node a page holds at most."""
 FEATURES = 6
 """How many features of a node are shown: those that set it apart most."""
 
 Json = dict[str, Any]
 
 
-def page_data(named: Named, start: int, top: int = 10) -> Json:
-    """Return the nodes around ``start`` (all of them, if they are few), and why each is predicted.
+def page_data(named: Named, start: int, top: int = 10, weights: Weights = "prediction") -> Json:
+    """Return the nodes, those around ``start`` first, and why each (of those) is predicted so.
 
     Args:
         named: the model, the graph and their names.
         start: the node that is shown first.
         top: how many shortcuts of each node.
+        weights: which weights pick them; see :func:`bagcn.explain.shortcuts`.
     """
-    whole = named.num_nodes <= ALL_UP_TO
-    if whole:
-        explained = torch.arange(named.num_nodes)
-        found = named.explain(explained, top)
-        listed = explained
-    else:
-        explained = _around(named, start, top)
-        found = named.explain(explained, top)
-        listed = _listed(named, explained, found)
+    every = torch.arange(named.num_nodes)
+    neighbours = _Neighbours(named.graph)
+    explained = every if len(every) <= ALL_UP_TO else _around(named, neighbours, start, top)
+    found = named.explain(explained, top, weights)
+    listed = every if len(every) <= LISTED else _listed(neighbours, explained, found)
     place = torch.full((named.num_nodes,), -1)
     place[listed] = torch.arange(len(listed))
     why: list[Json | None] = [None] * len(listed)
     for row, node in enumerate(explained.tolist()):
         why[int(place[node])] = _why(found, row, place)
-    neighbours = _Neighbours(named.graph)
+    near = [neighbours.of(node) for node in listed.tolist()]
     used, shown = _features(named, listed)
     return {
         "start": int(place[start]),
-        "whole": whole,
         "size": named.num_nodes,
         "explained": len(explained),
-        "classes": list(named.classes),
+        "classes": [str(name) for name in named.classes],
         "features": used,
         "nodes": {
-            "id": [named.ids[node] for node in listed.tolist()],
+            "id": [named.names[node] for node in listed.tolist()],
             "known": named.y[listed].tolist(),
             "trained": _member(named.train, listed),
             "predicted": named.probabilities[listed].argmax(1).tolist(),
             "confidence": _rounded(named.probabilities[listed].amax(1)),
-            "degree": [len(neighbours.of(node)) for node in listed.tolist()],
+            "degree": [len(nodes) for nodes in near],
             "features": shown,
         },
-        "neighbours": [
-            [n for n in place[neighbours.of(node)].tolist() if n >= 0] for node in listed.tolist()
-        ],
+        "neighbours": [[n for n in place[nodes].tolist() if n >= 0][:NEIGHBOURS] for nodes in near],
         "why": why,
     }
 
@@ -90,28 +86,23 @@ class _Neighbours:
         return col[(col != node) & (value != 0)].cpu()
 
 
-def _around(named: Named, start: int, top: int) -> Tensor:
-    """Return the node, its shortcuts, its neighbours, and so on from each of these in turn."""
-    chosen, neighbours = [start], _Neighbours(named.graph)
+def _around(named: Named, neighbours: _Neighbours, start: int, top: int) -> Tensor:
+    """Return the node, its shortcuts, its neighbours, and so on from each neighbour in turn."""
     first = named.explain(torch.tensor([start]), top).shortcuts.others[0].tolist()
-    queue = [*(node for node in first if node >= 0), start]
-    seen = {start}
+    chosen = dict.fromkeys([start, *(node for node in first if node >= 0)])
+    queue = [start]
     while queue and len(chosen) < EXPLAINED:
-        node = queue.pop(0)
-        if node not in seen:
-            seen.add(node)
-            chosen.append(node)
-        if node == start or node not in first:
-            queue += [n for n in neighbours.of(node).tolist() if n not in seen]
-    return torch.tensor(chosen)
+        reached = neighbours.of(queue.pop(0)).tolist()
+        queue += [node for node in reached if node not in chosen]
+        chosen |= dict.fromkeys(reached)
+    return torch.tensor(list(chosen)[:EXPLAINED])
 
 
-def _listed(named: Named, explained: Tensor, found: Explanation) -> Tensor:
+def _listed(neighbours: _Neighbours, explained: Tensor, found: Explanation) -> Tensor:
     """Return the explained nodes, their shortcuts, and the nodes up to two hops from them."""
-    neighbours = _Neighbours(named.graph)
     others = found.shortcuts.others
     listed = dict.fromkeys([*explained.tolist(), *others[others >= 0].tolist()])
-    border = explained.tolist()
+    border = list(listed)
     for _ in range(2):
         reached = [n for node in border for n in neighbours.of(node).tolist() if n not in listed]
         border = list(dict.fromkeys(reached))[: max(0, LISTED - len(listed))]
@@ -154,7 +145,11 @@ def _features(named: Named, listed: Tensor) -> tuple[list[str], list[list[list[f
     telling = _stored(x, listed) if isinstance(x, SparseMatrix) else _dense(x, listed)
     used = sorted({column for row in telling for column, _ in row})
     number = {column: place for place, column in enumerate(used)}
-    rows = [[[number[c], float(f"{v:.4g}")] for c, v in row] for row in telling]
+    scale, shift = (None, None) if named.units is None else named.units.tolist()
+    rows = []
+    for row in telling:
+        own = row if scale is None else [(c, v * scale[c] + shift[c]) for c, v in row]
+        rows.append([[number[c], float(f"{v:.5g}")] for c, v in own])
     return [named.features[column] for column in used], rows
 
 

@@ -128,21 +128,26 @@ def explain_nodes(
     nodes: Tensor,
     top: int = 10,
     *,
+    weights: Weights = "prediction",
     min_hops: int = 2,
     temperature: float = 1.0,
 ) -> Explanation:
     """Return the shortcuts of some nodes, and their predictions when something is taken away.
 
     To cut a shortcut is to mask the other node in every row of the attention that the prediction
-    reads, and to normalise these rows again. The arguments are those of :func:`shortcuts`;
-    ``min_hops`` must be at least 1 here. ``temperature`` divides the logits of all predictions.
+    reads, and to normalise these rows again, whatever ``weights`` picked it by. The arguments are
+    those of :func:`shortcuts`; ``min_hops`` must be at least 1 here. ``temperature`` divides the
+    logits of all predictions.
     """
-    _check("prediction", top, min_hops)
+    _check(weights, top, min_hops)
     if min_hops < 1:
         raise ValueError("a node is no shortcut to itself: min_hops must be at least 1")
     opened = Opened.of(model, x, graph)
     distances = Distances(opened.adjacency)
-    parts = [_explain(opened, distances, part, top, min_hops) for part in torch.split(nodes, BLOCK)]
+    parts = [
+        _explain(opened, distances, part, top, weights, min_hops)
+        for part in torch.split(nodes, BLOCK)
+    ]
     return _joined(parts, temperature)
 
 
@@ -186,9 +191,9 @@ def select(nodes: Tensor, weight: Tensor, hops: Tensor, top: int) -> Shortcuts:
 
 @torch.no_grad()
 def _explain(
-    opened: Opened, distances: Distances, nodes: Tensor, top: int, min_hops: int
+    opened: Opened, distances: Distances, nodes: Tensor, top: int, weights: Weights, min_hops: int
 ) -> Explanation:
-    weight, hops = weights_of(opened, nodes, "prediction"), distances(nodes)  # (B, N)
+    weight, hops = weights_of(opened, nodes, weights), distances(nodes)  # (B, N)
     found = select(nodes, distant(weight, hops, min_hops), hops, top)
     near = (hops >= 0) & (hops < min_hops)
     ones = torch.split(nodes, 1)

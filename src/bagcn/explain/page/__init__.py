@@ -9,12 +9,19 @@ from importlib.resources import files
 from typing import Any
 
 from bagcn.explain.named import Named
+from bagcn.explain.opened import Weights
 from bagcn.explain.pagedata import page_data
 
 __all__ = ["render_page"]
 
 
-def render_page(named: Named, start: int, top: int = 10, title: str = "Shortcuts") -> str:
+def render_page(
+    named: Named,
+    start: int,
+    top: int = 10,
+    title: str = "Predictions",
+    weights: Weights = "prediction",
+) -> str:
     """Return the page as HTML that needs no network and no other file.
 
     Args:
@@ -22,13 +29,14 @@ def render_page(named: Named, start: int, top: int = 10, title: str = "Shortcuts
         start: the node that is shown first.
         top: how many shortcuts of each node.
         title: shown above, and by the browser.
+        weights: which weights pick them; see :func:`bagcn.explain.shortcuts`.
     """
     folder = files(__name__)
     parts = {
         "title": html.escape(title),
         "style": (folder / "page.css").read_text("utf-8"),
         "script": (folder / "page.js").read_text("utf-8"),
-        "data": embedded(page_data(named, start, top)),
+        "data": embedded(page_data(named, start, top, weights)),
     }
     template = (folder / "page.html").read_text("utf-8")
     return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], template)
