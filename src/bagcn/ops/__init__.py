@@ -4,6 +4,7 @@ from bagcn.ops.adjacency import normalized_adjacency
 from bagcn.ops.dropout import dropout, permutation, random_stream, stream_key, uniform
 from bagcn.ops.linear import Linear
 from bagcn.ops.objective import cross_entropy, sharpened_cross_entropy
+from bagcn.ops.partition import partition
 from bagcn.ops.segment import Edges
 from bagcn.ops.sparse import Matrix, SparseMatrix, as_matrix
 
@@ -16,6 +17,7 @@ __all__ = [
     "cross_entropy",
     "dropout",
     "normalized_adjacency",
+    "partition",
     "permutation",
     "random_stream",
     "sharpened_cross_entropy",
