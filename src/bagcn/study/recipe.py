@@ -18,6 +18,7 @@ from typing import Any
 
 from bagcn.data import DATASETS, SCALINGS
 from bagcn.data._names import unknown
+from bagcn.robustness.perturb import Perturbation
 from bagcn.study.models import argument_names, build_model, card_of
 from bagcn.training import TrainSettings
 from bagcn.training.stack import Build
@@ -44,6 +45,8 @@ class Recipe:
         source: where the settings come from.
         published: the model's published accuracy (``value``, ``sd``, ``where``), if there is one.
         note: what a reader should know.
+        graph: what is done to the graph before training, as
+            :class:`bagcn.robustness.perturb.Perturbation` reads it; nothing if empty.
     """
 
     model: str
@@ -56,6 +59,7 @@ class Recipe:
     source: str = ""
     published: Mapping[str, Any] | None = None
     note: str = ""
+    graph: str = ""
 
     def settings(self) -> dict[str, Any]:
         """Return what decides the result, as plain data."""
@@ -66,6 +70,7 @@ class Recipe:
             "scaling": self.scaling,
             "train": {name: getattr(self.train, name) for name in TrainSettings.names()},
             "arguments": dict(self.arguments),
+            **({"graph": self.graph} if self.graph else {}),
         }
 
     @property
@@ -91,14 +96,25 @@ class Recipe:
             return replace(self, train=_typed(replace, self.train, key, value))
         if key == "split":
             return replace(self, split=str(value))
+        if key == "graph":
+            return self._on(str(value))
         if key == "scaling":
             if value not in SCALINGS:
                 raise unknown("feature scaling", str(value), SCALINGS)
             return replace(self, scaling=value)
         known = argument_names(self.model)
         if key not in known:
-            raise unknown("setting", key, (*TrainSettings.names(), "split", "scaling", *known))
+            raise unknown(
+                "setting", key, (*TrainSettings.names(), "split", "scaling", "graph", *known)
+            )
         return replace(self, arguments={**self.arguments, key: value})
+
+    def _on(self, graph: str) -> Recipe:
+        """Return the recipe on a perturbed graph; an attacked one comes with its own split."""
+        if not graph:
+            return replace(self, graph="")
+        perturbation = Perturbation.parse(graph)
+        return replace(self, graph=str(perturbation), split=perturbation.split or self.split)
 
 
 def _typed(change: Any, settings: TrainSettings, key: str, value: Any) -> TrainSettings:

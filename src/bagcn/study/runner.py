@@ -13,7 +13,10 @@ from typing import Any
 import torch
 
 from bagcn import __version__
-from bagcn.data import load, make_split
+from bagcn.data import Split, load, make_split, scale_features
+from bagcn.data.prognn import SPLIT as PROGNN
+from bagcn.data.prognn import prognn_split
+from bagcn.robustness.perturb import Perturbation
 from bagcn.study.models import card_of
 from bagcn.study.recipe import Recipe
 from bagcn.study.record import Run, record_of
@@ -56,20 +59,29 @@ def pick_device(wanted: str) -> torch.device:
 
 
 @lru_cache(maxsize=2)
-def _data(name: str, data_dir: Path | None, offline: bool) -> Any:
+def _data(name: str, data_dir: Path | None, offline: bool, perturbation: str) -> Any:
+    if perturbation:
+        return Perturbation.parse(perturbation).load(name, data_dir, offline)
     return load(name, data_dir=data_dir, offline=offline)
 
 
 def graph(recipe: Recipe, machine: Machine) -> tuple[Any, Task]:
     """Return the recipe's data, and as the model sees it."""
-    data = _data(recipe.dataset, machine.data_dir, machine.offline)
-    return data, Task.from_data(data, recipe.scaling)
+    data = _data(recipe.dataset, machine.data_dir, machine.offline, recipe.graph)
+    if not recipe.graph:
+        return data, Task.from_data(data, recipe.scaling)
+    x = Perturbation.parse(recipe.graph).features(scale_features(data.x, recipe.scaling))
+    return data, Task(x, data.edge_index, data.y)
 
 
 def planned(recipe: Recipe, seeds: Sequence[int], machine: Machine) -> list[Run]:
     """Return the runs of the seeds, each with its split."""
-    data = _data(recipe.dataset, machine.data_dir, machine.offline)
-    return [Run(recipe, seed, make_split(recipe.split, data, seed)) for seed in seeds]
+    data = _data(recipe.dataset, machine.data_dir, machine.offline, recipe.graph)
+    return [Run(recipe, seed, _split(recipe.split, data, seed)) for seed in seeds]
+
+
+def _split(name: str, data: Any, seed: int) -> Split:
+    return prognn_split(data) if name == PROGNN else make_split(name, data, seed)
 
 
 def run(

@@ -1,0 +1,1 @@
+"""How much accuracy is left when the graph is not what it should be: noise and attacks."""

@@ -1,0 +1,109 @@
+"""Recipes that differ in real numbers only, trained as one population: fast on a GPU.
+
+Each run is recorded as its own recipe's, as if it had been trained for itself.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
+from typing import Any
+
+import torch
+
+from bagcn.study.models import card_of
+from bagcn.study.recipe import Recipe
+from bagcn.study.record import Run, record_of
+from bagcn.study.runner import Machine, graph, pick_device, planned
+from bagcn.study.store import Record, Store
+from bagcn.training import Member, TrainSettings, train_population
+
+__all__ = ["Job", "run_together", "value_of"]
+
+_OWN = {field.name for field in fields(Recipe)} - {"train", "arguments"}
+
+Job = tuple[Recipe, Sequence[int]]
+"""A recipe and its seeds."""
+
+
+def value_of(recipe: Recipe, name: str) -> Any:
+    """Return a setting's value: the model's default where the recipe is silent."""
+    if name in TrainSettings.names():
+        return getattr(recipe.train, name)
+    if name in _OWN:
+        return getattr(recipe, name)
+    card = card_of(recipe.model)
+    parameters = inspect.signature(card.model).parameters
+    defaults = {key: parameter.default for key, parameter in parameters.items()}
+    return {**defaults, **dict(card.arguments), **recipe.arguments}.get(name)
+
+
+def run_together(
+    jobs: Sequence[Job],
+    store: Store,
+    machine: Machine | None = None,
+    *,
+    names: Sequence[str] = ("lr", "weight_decay"),
+) -> Iterator[Record]:
+    """Run all jobs, yield each record when it is in the store; nothing is looked up there.
+
+    Args:
+        jobs: recipes and their seeds.
+        store: gets the records.
+        machine: where to compute.
+        names: settings that may differ within a population: real numbers that every module of the
+            model reads from its attribute of that name in each step.
+    """
+    machine = machine or Machine()
+    groups: dict[str, list[Job]] = {}
+    for recipe, seeds in jobs:
+        groups.setdefault(_common(recipe, names), []).append((recipe, seeds))
+    for group in groups.values():
+        for run, result, device in _population(group, names, machine):
+            record = record_of(run, result, device)
+            store.add([record])
+            yield record
+
+
+def _common(recipe: Recipe, names: Sequence[str]) -> str:
+    """Return all that members must share, as text."""
+    settings = recipe.settings()
+    free = [name for name in names if _real(value_of(recipe, name))]
+    for part in ("train", "arguments"):
+        settings[part] = {key: v for key, v in settings[part].items() if key not in free}
+    return json.dumps([settings, free], sort_keys=True, default=str)
+
+
+def _real(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _population(group: Sequence[Job], names: Sequence[str], machine: Machine) -> Iterator[Any]:
+    """Train the group's runs and yield each with its result and the device."""
+    device, first = pick_device(machine.device), group[0][0]
+    _, task = graph(first, machine)
+    runs = [run for recipe, seeds in group for run in planned(recipe, seeds, machine)]
+    own = [name for name in names if len({repr(value_of(run.recipe, name)) for run in runs}) > 1]
+    members = [_member(run, own) for run in runs]
+    torch.use_deterministic_algorithms(machine.deterministic)
+    try:
+        done = train_population(
+            first.build,
+            task,
+            members,
+            first.train,
+            device=device,
+            vectorised=card_of(first.model).vectorised,
+            max_memory=machine.max_memory,
+            workers=machine.workers,
+        )
+        for place, result in done:
+            yield runs[place], result, device
+    finally:
+        torch.use_deterministic_algorithms(False)
+
+
+def _member(run: Run, names: Sequence[str]) -> Member:
+    return Member(run.seed, run.split, {name: value_of(run.recipe, name) for name in names})
