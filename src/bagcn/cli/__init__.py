@@ -61,7 +61,7 @@ class _Lazy(click.Group):
 
 @click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="bagcn")
-@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error; at any place.")
 def cli(debug: bool) -> None:
     """Classify the nodes of a graph when only a few labels are known.
 
@@ -71,26 +71,50 @@ def cli(debug: bool) -> None:
       bagcn train --nodes nodes.csv --edges edges.csv --label topic --out model/
       bagcn explain model/ --node 42
 
-    Shell completion: see `bagcn --help` of your shell, e.g. for bash
-    eval "$(_BAGCN_COMPLETE=bash_source bagcn)"
+    \b
+    Completion with the tab key, one line in your shell's start-up file:
+      bash: eval "$(_BAGCN_COMPLETE=bash_source bagcn)"
+      zsh:  eval "$(_BAGCN_COMPLETE=zsh_source bagcn)"
+      fish: _BAGCN_COMPLETE=fish_source bagcn | source
     """
 
 
 def main() -> None:
     """Run the command line; an expected error is one line on stderr and exit code 2."""
-    debug = "--debug" in sys.argv
+    arguments, debug = _without_debug(sys.argv[1:])
     try:
-        cli(standalone_mode=False)
+        cli(arguments, standalone_mode=False)
     except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
+        sys.exit(_refused(error))
     except (click.Abort, KeyboardInterrupt):
         click.echo("stopped", err=True)
         sys.exit(130)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, MemoryError) as error:
         if debug:
             raise
-        click.echo(f"error: {error}", err=True)
+        click.echo(f"error: {_one_line(str(error) or type(error).__name__)}", err=True)
         sys.exit(2)
+
+
+def _without_debug(arguments: list[str]) -> tuple[list[str], bool]:
+    """Take ``--debug`` out wherever it stands, up to ``--``."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    kept = [argument for argument in arguments[:end] if argument != "--debug"]
+    return kept + arguments[end:], len(kept) < end
+
+
+def _refused(error: click.ClickException) -> int:
+    """Say in one line what is wrong with the command line; of a bare group, show its help."""
+    context = getattr(error, "ctx", None)
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        error.show()
+    else:
+        see = f" (see {context.command_path} --help)" if context else ""
+        click.echo(f"error: {_one_line(error.format_message()).rstrip('.')}{see}", err=True)
+    return error.exit_code
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
