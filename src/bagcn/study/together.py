@@ -20,7 +20,7 @@ from bagcn.study.runner import Machine, graph, pick_device, planned
 from bagcn.study.store import Record, Store
 from bagcn.training import Member, TrainSettings, train_population
 
-__all__ = ["Job", "run_together", "value_of"]
+__all__ = ["Job", "run_together", "together", "value_of"]
 
 _OWN = {field.name for field in fields(Recipe)} - {"train", "arguments"}
 
@@ -53,23 +53,33 @@ def run_together(
         jobs: recipes and their seeds.
         store: gets the records.
         machine: where to compute.
-        names: settings that may differ within a population: real numbers that every module of the
-            model reads from its attribute of that name in each step.
+        names: see :func:`together`.
     """
     machine = machine or Machine()
-    groups: dict[str, list[Job]] = {}
-    for recipe, seeds in jobs:
-        groups.setdefault(_common(recipe, names), []).append((recipe, seeds))
-    for group in groups.values():
+    for group in together(jobs, names):
         for run, result, device in _population(group, names, machine):
             record = record_of(run, result, device)
             store.add([record])
             yield record
 
 
+def together(jobs: Sequence[Job], names: Sequence[str]) -> list[list[Job]]:
+    """Return the populations that the jobs form.
+
+    Args:
+        jobs: recipes and their seeds.
+        names: settings that may differ within a population: ``"split"``, and real numbers that
+            every module of the model reads from its attribute of that name in each step.
+    """
+    groups: dict[str, list[Job]] = {}
+    for recipe, seeds in jobs:
+        groups.setdefault(_common(recipe, names), []).append((recipe, seeds))
+    return list(groups.values())
+
+
 def _common(recipe: Recipe, names: Sequence[str]) -> str:
     """Return all that members must share, as text."""
-    settings = recipe.settings()
+    settings = {key: value for key, value in recipe.settings().items() if key not in names}
     free = [name for name in names if _real(value_of(recipe, name))]
     for part in ("train", "arguments"):
         settings[part] = {key: v for key, v in settings[part].items() if key not in free}
@@ -85,7 +95,7 @@ def _population(group: Sequence[Job], names: Sequence[str], machine: Machine) ->
     device, first = pick_device(machine.device), group[0][0]
     _, task = graph(first, machine)
     runs = [run for recipe, seeds in group for run in planned(recipe, seeds, machine)]
-    own = [name for name in names if len({repr(value_of(run.recipe, name)) for run in runs}) > 1]
+    own = [n for n in names if n != "split" and _differs(n, runs)]
     members = [_member(run, own) for run in runs]
     torch.use_deterministic_algorithms(machine.deterministic)
     try:
@@ -103,6 +113,10 @@ def _population(group: Sequence[Job], names: Sequence[str], machine: Machine) ->
             yield runs[place], result, device
     finally:
         torch.use_deterministic_algorithms(False)
+
+
+def _differs(name: str, runs: Sequence[Run]) -> bool:
+    return len({repr(value_of(run.recipe, name)) for run in runs}) > 1
 
 
 def _member(run: Run, names: Sequence[str]) -> Member:

@@ -1,0 +1,136 @@
+"""The cells of a grid study, the recipes of each, and the runs that are stored of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bagcn.data.prognn import ATTACKS, attack_levels
+from bagcn.reproduce.definition import Line, Study
+from bagcn.study.recipe import Recipe, load_recipe
+from bagcn.study.store import Record, Store
+from bagcn.study.together import Job, value_of
+
+__all__ = ["Cell", "Pool", "cells_of", "wanted"]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One number of a grid.
+
+    Args:
+        row: of the grid.
+        column: of the grid.
+        variant: of the recipe.
+        recipes: what is run: one, or one for each random graph; none where the model has no recipe
+            of this variant, or the data set no graph of this attack.
+    """
+
+    row: Line
+    column: Line
+    variant: str
+    recipes: tuple[Recipe, ...]
+
+    @property
+    def dataset(self) -> str:
+        """Return the data set's name."""
+        return self.row.dataset or self.column.dataset
+
+    @property
+    def hashes(self) -> tuple[str, ...]:
+        """Return those of the recipes."""
+        return tuple(recipe.hash for recipe in self.recipes)
+
+    def jobs(self, seeds: Sequence[int]) -> list[Job]:
+        """Return each recipe with its share of the seeds, which take turns."""
+        several = len(self.recipes)
+        shares = [[s for s in seeds if s % several == k] for k in range(several)]
+        return [(r, share) for r, share in zip(self.recipes, shares, strict=True) if share]
+
+
+def cells_of(study: Study, changes: Mapping[str, Any] | None = None) -> list[Cell]:
+    """Return all cells of a study, row by row.
+
+    Args:
+        study: of grid kind.
+        changes: to every recipe, for trying out.
+    """
+    return [
+        Cell(row, column, variant, tuple(_recipes(study, row, column, variant, changes or {})))
+        for variant in study.variants
+        for row in study.rows
+        for column in study.columns
+    ]
+
+
+def wanted(cells: Sequence[Cell], seeds: Sequence[int]) -> list[Job]:
+    """Return every recipe once, with its seeds."""
+    jobs = {recipe.hash: (recipe, own) for cell in cells for recipe, own in cell.jobs(seeds)}
+    return list(jobs.values())
+
+
+def _recipes(
+    study: Study, row: Line, column: Line, variant: str, changes: Mapping[str, Any]
+) -> Iterator[Recipe]:
+    try:
+        recipe = load_recipe(row.model, row.dataset or column.dataset, variant)
+    except ValueError:
+        if variant == "official":
+            raise
+        return
+    settings = {**column.set, **row.set, **changes}
+    for graph in _graphs(study, recipe.dataset, settings.pop("graph", None)):
+        yield _changed(recipe, {**settings, **graph})
+
+
+def _graphs(study: Study, dataset: str, graph: str | None) -> list[dict[str, str]]:
+    """Return the graphs of a cell: all draws of random damage, or the attacked one if there is."""
+    if graph is None:
+        return [{}]
+    kind = graph.partition(":")[0]
+    if kind in ATTACKS:
+        return [{"graph": graph}] if attack_levels(dataset, kind) else []
+    return [{"graph": f"{graph}:{draw}"} for draw in range(study.draws)]
+
+
+def _changed(recipe: Recipe, changes: Mapping[str, Any]) -> Recipe:
+    for key, value in changes.items():
+        if value_of(recipe, key) != value:  # else its runs serve as well
+            recipe = recipe.changed({key: value})
+    return recipe
+
+
+class Pool:
+    """All runs below some folders, by recipe and seed: a run is the same wherever it was made.
+
+    Args:
+        folders: with run stores in them and in their folders.
+    """
+
+    def __init__(self, *folders: Path) -> None:
+        self._runs: dict[str, dict[int, Record]] = {}
+        for folder in folders:
+            for record in _all_runs(folder):
+                self._runs.setdefault(record["recipe"], {})[record["seed"]] = record
+
+    def of(self, cell: Cell, seeds: Sequence[int]) -> list[Record]:
+        """Return the cell's runs, in the order of the seeds, those that there are."""
+        runs = {
+            seed: self._runs[recipe.hash][seed]
+            for recipe, own in cell.jobs(seeds)
+            for seed in own
+            if seed in self._runs.get(recipe.hash, {})
+        }
+        return [runs[seed] for seed in seeds if seed in runs]
+
+    def missing(self, recipe: Recipe, seeds: Sequence[int]) -> list[int]:
+        """Return the seeds that have no run."""
+        runs = self._runs.get(recipe.hash, {})
+        return [seed for seed in seeds if seed not in runs]
+
+
+def _all_runs(folder: Path) -> Iterator[Record]:
+    for file in sorted(folder.rglob("*.jsonl")):
+        yield from (record for record in Store(file) if {"recipe", "seed"} <= record.keys())
