@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -23,7 +24,7 @@ from bagcn.study.record import Run, record_of
 from bagcn.study.store import Record, Store
 from bagcn.training import Checkpoint, Member, Result, Task, train_population
 
-__all__ = ["Machine", "graph", "pick_device", "planned", "run"]
+__all__ = ["Machine", "graph", "pick_device", "planned", "run", "trained"]
 
 logger = logging.getLogger(__name__)
 
@@ -140,22 +141,44 @@ def _computed(
     device = pick_device(machine.device)
     _, task = graph(recipe, machine)
     members = [Member(run.seed, run.split) for run in runs]
-    if machine.deterministic:
-        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # as torch demands on a GPU
-    torch.use_deterministic_algorithms(machine.deterministic)
-    try:
-        done = train_population(
+    for i, result in trained(recipe, task, members, machine, **options):
+        yield runs[i], result, device
+
+
+def trained(
+    recipe: Recipe, task: Task, members: Sequence[Member], machine: Machine, **options: Any
+) -> Iterator[tuple[int, Result]]:
+    """Train members by the recipe; yield each one's position and result.
+
+    Args:
+        recipe: the model and what the members share.
+        task: the graph.
+        members: seeds, splits and settings of their own.
+        machine: where and how to compute.
+        options: of :func:`bagcn.training.train_population`.
+    """
+    with _determinism(machine.deterministic):
+        yield from train_population(
             recipe.build,
             task,
             members,
             recipe.train,
-            device=device,
+            device=pick_device(machine.device),
             vectorised=card_of(recipe.model).vectorised,
             max_memory=machine.max_memory,
             workers=machine.workers,
             **options,
         )
-        for i, result in done:
-            yield runs[i], result, device
+
+
+@contextmanager
+def _determinism(wanted: bool) -> Iterator[None]:
+    """Ask torch for deterministic kernels, where that is wanted."""
+    before = torch.are_deterministic_algorithms_enabled()
+    if wanted:
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # as torch demands on a GPU
+    torch.use_deterministic_algorithms(wanted or before)
+    try:
+        yield
     finally:
-        torch.use_deterministic_algorithms(False)
+        torch.use_deterministic_algorithms(before)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Choice", "Range", "parse_space"]
+__all__ = ["Choice", "Range", "Space", "parse_space", "space_text"]
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,9 @@ class Choice:
     """One of some values; trials that differ in it are different computations."""
 
     values: tuple[Any, ...]
+
+
+Space = Mapping[str, Range | Choice]
 
 
 def parse_space(space: Mapping[str, Any]) -> dict[str, Range | Choice]:
@@ -45,3 +48,14 @@ def _dimension(name: str, value: Any) -> Range | Choice:
         f"cannot read the search space of {name}: {value!r}; expected a list of choices, or "
         "{ low = 1e-3, high = 1e-1, log = true } with low < high (and low > 0 where log)"
     )
+
+
+def space_text(space: Space) -> str:
+    """Return the space in one line: ``lr 0.001..0.1 log, hidden_channels 64|128``."""
+    return ", ".join(f"{name} {_dimension_text(dimension)}" for name, dimension in space.items())
+
+
+def _dimension_text(dimension: Range | Choice) -> str:
+    if isinstance(dimension, Choice):
+        return "|".join(map(str, dimension.values))
+    return f"{dimension.low:g}..{dimension.high:g}{' log' if dimension.log else ''}"

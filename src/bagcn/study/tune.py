@@ -6,31 +6,34 @@ trained as one population. Halving drops the worse trials of a batch before they
 
 from __future__ import annotations
 
+import hashlib
+import logging
 import statistics
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bagcn.data import make_split
-from bagcn.study.models import card_of
 from bagcn.study.recipe import Recipe
-from bagcn.study.runner import Machine, graph, pick_device
-from bagcn.study.space import Choice, Range
-from bagcn.training import Member, train_population
+from bagcn.study.runner import Machine, graph, planned, trained
+from bagcn.study.space import Choice, Range, Space, space_text
+from bagcn.training import Member
+from bagcn.training.memory import DoesNotFitError
 
 if TYPE_CHECKING:
     import optuna
 
-__all__ = ["FIRST_SEED", "Budget", "Outcome", "tune"]
+__all__ = ["FIRST_SEED", "Budget", "Outcome", "provenance", "tune"]
+
+logger = logging.getLogger(__name__)
 
 FIRST_SEED = 10_000
 """Tuning draws its splits and its weights from this seed on; reported runs start at 0."""
 
 Settings = dict[str, Any]
-Space = Mapping[str, Range | Choice]
 
 
 @dataclass(frozen=True)
@@ -54,12 +57,31 @@ class Budget:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a search found."""
+    """What a search found.
+
+    Args:
+        recipe: the best settings.
+        validation: their mean validation accuracy.
+        seeds: over which.
+        trials: settings that were tried, in all.
+        runs: what they cost.
+    """
 
     recipe: Recipe
     validation: float
+    seeds: int
     trials: int
     runs: int
+
+
+def provenance(found: Outcome, space: Space) -> str:
+    """Say in a sentence how the settings were found: trials, seeds, space."""
+    last = FIRST_SEED + found.seeds - 1
+    return (
+        f"tuned here: {found.trials} trials, {found.runs} runs, validation "
+        f"{100 * found.validation:.2f} % over the seeds {FIRST_SEED}..{last}; "
+        f"searched: {space_text(space)}"
+    )
 
 
 def tune(
@@ -86,8 +108,8 @@ def tune(
     if not space:
         raise ValueError(f"the recipe of {recipe.model} declares no space to search")
     search = _Search(recipe, space, machine)
-    study = _study(recipe, study_file)
-    if not study.trials:
+    study = _study(f"{recipe.model} {recipe.dataset} {_hash(recipe, space, budget)}", study_file)
+    if not _finished(study):
         search.enqueue_start(study)
     deadline = time.monotonic() + budget.seconds
     while (done := len(_finished(study))) < budget.trials and time.monotonic() < deadline:
@@ -98,8 +120,8 @@ def tune(
             trial.set_user_attr("runs", score.runs)
             study.tell(trial, score.mean)
         if on_trial:
-            on_trial(len(_finished(study)), study.best_value)
-    return _outcome(recipe, study, budget)
+            on_trial(len(_finished(study)), _outcome(search, study, budget).validation)
+    return _outcome(search, study, budget)
 
 
 @dataclass(frozen=True)
@@ -113,8 +135,7 @@ class _Search:
 
     def __init__(self, recipe: Recipe, space: Space, machine: Machine) -> None:
         self.recipe, self.space, self.machine = recipe, space, machine
-        self.data, self.task = graph(recipe, machine)
-        self.device = pick_device(machine.device)
+        _, self.task = graph(recipe, machine)
 
     def enqueue_start(self, study: optuna.Study) -> None:
         """Let the recipe as it is be the first trial."""
@@ -125,13 +146,19 @@ class _Search:
     def ask(self, study: optuna.Study) -> tuple[optuna.trial.Trial, Settings]:
         """Return a trial and its settings."""
         trial = study.ask()
-        settings = {
-            name: trial.suggest_categorical(name, list(dimension.values))
-            if isinstance(dimension, Choice)
-            else trial.suggest_float(name, dimension.low, dimension.high, log=dimension.log)
-            for name, dimension in self.space.items()
+        for name, dimension in self.space.items():
+            if isinstance(dimension, Choice):
+                trial.suggest_categorical(name, list(dimension.values))
+            else:
+                trial.suggest_float(name, dimension.low, dimension.high, log=dimension.log)
+        return trial, self.settings(trial.params)
+
+    def settings(self, proposed: Settings) -> Settings:
+        """Return what is proposed with as many digits as a recipe file gets."""
+        return {
+            name: value if self._is_choice(name) else float(f"{value:.4g}")
+            for name, value in proposed.items()
         }
-        return trial, settings
 
     def scores(self, proposals: Sequence[Settings], budget: Budget) -> list[_Score]:
         """Return every proposal's mean validation accuracy over the seeds it got."""
@@ -166,27 +193,26 @@ class _Search:
     ) -> Iterator[tuple[int, float]]:
         first = proposals[jobs[0][0]]
         recipe = self.recipe.changed({n: v for n, v in first.items() if self._is_choice(n)})
+        splits = {
+            run.seed: run.split
+            for run in planned(recipe, sorted({seed for _, seed in jobs}), self.machine)
+        }
         members = [
             Member(
                 seed,
-                make_split(recipe.split, self.data, seed),
+                splits[seed],
                 {n: v for n, v in proposals[i].items() if not self._is_choice(n)},
             )
             for i, seed in jobs
         ]
-        done = train_population(
-            recipe.build,
-            self.task,
-            members,
-            recipe.train,
-            device=self.device,
-            vectorised=card_of(recipe.model).vectorised,
-            max_memory=self.machine.max_memory,
-            workers=self.machine.workers,
-        )
-        for position, result in done:
-            failed = result.diverged is not None or result.best_epoch < 0
-            yield jobs[position][0], 0.0 if failed else result.val
+        left = dict(enumerate(i for i, _ in jobs))
+        try:
+            for position, result in trained(recipe, self.task, members, self.machine):
+                failed = result.diverged is not None or result.best_epoch < 0
+                yield left.pop(position), 0.0 if failed else result.val
+        except DoesNotFitError as error:
+            logger.warning("%d runs are left out: %s", len(left), error)
+            yield from ((i, 0.0) for i in left.values())
 
     def _is_choice(self, name: str) -> bool:
         return isinstance(self.space[name], Choice)
@@ -198,7 +224,13 @@ def _within(value: Any, dimension: Range | Choice) -> bool:
     return isinstance(value, int | float) and dimension.low <= value <= dimension.high
 
 
-def _study(recipe: Recipe, file: Path | None) -> optuna.Study:
+def _hash(recipe: Recipe, space: Space, budget: Budget) -> str:
+    """Return what changes with all that makes trials comparable."""
+    text = f"{recipe.hash} {space_text(space)} {budget.seeds} {budget.halving}"
+    return hashlib.sha256(text.encode()).hexdigest()[:10]
+
+
+def _study(name: str, file: Path | None) -> optuna.Study:
     """Open the study, kept in a journal file if one is named."""
     try:
         import optuna
@@ -212,24 +244,32 @@ def _study(recipe: Recipe, file: Path | None) -> optuna.Study:
 
         file.parent.mkdir(parents=True, exist_ok=True)
         storage = JournalStorage(JournalFileBackend(str(file)))
-    return optuna.create_study(
-        study_name=f"{recipe.model} {recipe.dataset} {recipe.hash}",
-        storage=storage,
-        load_if_exists=True,
-        direction="maximize",
-        sampler=optuna.samplers.TPESampler(seed=0, n_startup_trials=10),
+    study = optuna.create_study(
+        study_name=name, storage=storage, load_if_exists=True, direction="maximize"
     )
+    for trial in study.trials:
+        if trial.state == optuna.trial.TrialState.RUNNING:  # when the search was ended
+            study.tell(trial.number, state=optuna.trial.TrialState.FAIL)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        study.sampler = optuna.samplers.TPESampler(
+            seed=len(study.trials),  # else what is resumed proposes the first settings again
+            n_startup_trials=10,
+            constant_liar=True,  # or the trials of a batch are too much alike
+        )
+    return study
 
 
 def _finished(study: optuna.Study) -> list[optuna.trial.FrozenTrial]:
     return [trial for trial in study.trials if trial.value is not None]
 
 
-def _outcome(recipe: Recipe, study: optuna.Study, budget: Budget) -> Outcome:
+def _outcome(search: _Search, study: optuna.Study, budget: Budget) -> Outcome:
     """Return the best of the trials that got all seeds."""
     trials = _finished(study)
-    runs = sum(trial.user_attrs.get("runs", 1) for trial in trials)
-    whole = [trial for trial in trials if trial.user_attrs.get("runs", 1) >= budget.seeds]
-    best = max(whole or trials, key=lambda trial: trial.value or 0.0)
+    runs = sum(trial.user_attrs["runs"] for trial in trials)
+    whole = [trial for trial in trials if trial.user_attrs["runs"] >= budget.seeds]
+    best = max(whole, key=lambda trial: trial.value or 0.0)
     assert best.value is not None
-    return Outcome(recipe.changed(best.params), best.value, len(trials), runs)
+    recipe = search.recipe.changed(search.settings(best.params))
+    return Outcome(recipe, best.value, budget.seeds, len(trials), runs)

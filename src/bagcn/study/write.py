@@ -9,6 +9,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from bagcn._folder import replaced_file
 from bagcn.study.recipe import Recipe
 from bagcn.training import TrainSettings
 
@@ -39,8 +40,8 @@ def put_tuned(file: Path, recipe: Recipe, source: str) -> None:
     text = file.read_text("utf-8") if file.exists() else ""
     header = re.escape(f"[tuned.{recipe.dataset}]")
     text = re.sub(rf"^{header}\n(?:(?!\[).*\n?)*", "", text, flags=re.MULTILINE).rstrip()
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text((text + "\n\n" if text else "") + tuned_table(recipe, source), "utf-8")
+    with replaced_file(file) as partial:
+        partial.write_text((text + "\n\n" if text else "") + tuned_table(recipe, source), "utf-8")
 
 
 def _value(value: Any) -> str:

@@ -6,6 +6,7 @@ M members, N nodes, C classes.
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,11 +18,38 @@ from bagcn.training.member import Member
 from bagcn.training.stack import Build, Stack
 from bagcn.training.task import Task
 
-__all__ = ["Footprint", "available_memory", "estimate", "peak_memory"]
+__all__ = ["DoesNotFitError", "Footprint", "available_memory", "estimate", "lacking", "peak_memory"]
 
 COPIES = 6  # of every parameter: itself, its gradient, Adam's two moments, the best, a temporary
 SLACK = 1.5  # what an operation holds beside what it saves for the backward pass
 SHARE = 0.85  # of the memory that is free
+
+
+_UNITS = {"bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
+
+
+class DoesNotFitError(MemoryError):
+    """A single run takes more memory than there is.
+
+    Args:
+        message: for the user.
+        need: bytes that it takes at least, measured or estimated.
+    """
+
+    def __init__(self, message: str, need: int) -> None:
+        super().__init__(message, need)
+        self.need = need
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+def lacking(error: RuntimeError, device: torch.device) -> int | None:
+    """Return the bytes that were held and asked for when memory ran out, if the error says so."""
+    asked = re.search(r"tried to allocate ([\d.]+) (bytes|[KMGT]iB)", str(error), re.IGNORECASE)
+    if asked is None:
+        return None
+    return peak_memory(device) + int(float(asked[1]) * _UNITS[asked[2]])
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import torch
 
 from bagcn.training.checkpoint import Checkpoint
 from bagcn.training.member import Member
-from bagcn.training.memory import available_memory, estimate
+from bagcn.training.memory import DoesNotFitError, Footprint, available_memory, estimate
 from bagcn.training.settings import TrainSettings
 from bagcn.training.stack import Build
 from bagcn.training.task import Task
@@ -59,14 +59,13 @@ def train_population(
     """
     device = torch.device(device)
     job = Job(build, task, settings, device, keep_weights, checkpoint)
-    budget = max_memory or available_memory(device)
     if device.type == "cuda":
-        size = _part_size(job, members, budget) if vectorised else 1
-        yield from _stacked(job, members, size, on_epoch)
+        size = _part_size(job, members, max_memory) if vectorised or max_memory else 1
+        yield from _stacked(job, members, size if vectorised else 1, on_epoch)
         return
     workers = min(workers or cores(), total or len(members))
-    if workers > 1:
-        workers = min(workers, estimate(build, task, members[0]).members_within(budget))
+    if workers > 1 or max_memory:
+        workers = _workers(job, members[0], workers, max_memory)
     travelling = pickled(job) if workers > 1 else None
     if travelling is None:
         yield from _stacked(job, members, 1, on_epoch)
@@ -77,8 +76,9 @@ def train_population(
         job.forget(members[i : i + 1])
 
 
-def _part_size(job: Job, members: Sequence[Member], budget: int) -> int:
-    footprint = estimate(job.build, job.task, members[0], job.device)
+def _part_size(job: Job, members: Sequence[Member], max_memory: int | None) -> int:
+    """Return how many members are stacked at once."""
+    footprint, budget = _footprint(job, members[0], max_memory)
     size = min(footprint.members_within(budget), len(members))
     if size < len(members):
         parts = -(-len(members) // size)
@@ -93,6 +93,41 @@ def _part_size(job: Job, members: Sequence[Member], budget: int) -> int:
     return size
 
 
+def _workers(job: Job, member: Member, wanted: int, max_memory: int | None) -> int:
+    """Return how many processes train at once, each of which holds the graph."""
+    footprint, budget = _footprint(job, member, max_memory)
+    each = footprint.shared + footprint.member
+    fitting = max(1, min(wanted, budget // each))
+    if fitting < wanted:
+        logger.info(
+            "%d processes need about %.1f GiB of %.1f: %d at a time",
+            wanted,
+            wanted * each / 2**30,
+            budget / 2**30,
+            fitting,
+        )
+    return fitting
+
+
+def _footprint(job: Job, member: Member, max_memory: int | None) -> tuple[Footprint, int]:
+    """Return what a member takes and what there is; refuse one beyond what the user allows.
+
+    Beyond what is merely free it is tried: the estimate is generous.
+    """
+    try:
+        footprint = estimate(job.build, job.task, member, job.device)
+    except RuntimeError as error:
+        raise (job.refusal(error, 1) or error) from error
+    one = footprint.shared + footprint.member
+    if max_memory and one > max_memory:
+        raise DoesNotFitError(
+            f"one run needs about {one / 2**30:.2f} GiB, but only {max_memory / 2**30:.2f} GiB "
+            "may be taken: raise --max-memory, or make the model smaller",
+            one,
+        )
+    return footprint, max_memory or available_memory(job.device)
+
+
 def _stacked(
     job: Job, members: Sequence[Member], size: int, on_epoch: OnEpoch | None
 ) -> Iterator[Done]:
@@ -102,15 +137,13 @@ def _stacked(
         part = members[start : start + size]
         try:
             results = job.train(part, _counting(on_epoch, job, start, len(part)))
-        except torch.OutOfMemoryError as error:
+        except DoesNotFitError:
             if size == 1:
-                raise MemoryError(
-                    f"one member of {job.task.num_nodes:,} nodes does not fit into the memory of "
-                    f"{job.device}: make the model smaller, or train it elsewhere"
-                ) from error
+                raise
             size = -(-size // 2)
             logger.warning("out of memory: going on with parts of %d members", size)
-            torch.cuda.empty_cache()
+            if torch.cuda.is_available():
+                torch.cuda.empty_cache()
             continue
         yield from enumerate(results, start)
         job.forget(part)

@@ -18,6 +18,7 @@ import torch
 from bagcn.training.checkpoint import Checkpoint
 from bagcn.training.loop import train
 from bagcn.training.member import Member, Result
+from bagcn.training.memory import DoesNotFitError, lacking
 from bagcn.training.settings import TrainSettings
 from bagcn.training.stack import Build
 from bagcn.training.task import Task
@@ -43,16 +44,31 @@ class Job:
     checkpoint: Checkpoint | None
 
     def train(self, members: Sequence[Member], on_epoch: OnEpoch | None = None) -> list[Result]:
-        """Train these members together."""
-        return train(
-            self.build,
-            self.task,
-            members,
-            self.settings,
-            device=self.device,
-            on_epoch=on_epoch,
-            checkpoint=self.checkpoint and self.checkpoint.of(members),
-            keep_weights=self.keep_weights,
+        """Train these members together; DoesNotFitError says what they lacked."""
+        try:
+            return train(
+                self.build,
+                self.task,
+                members,
+                self.settings,
+                device=self.device,
+                on_epoch=on_epoch,
+                checkpoint=self.checkpoint and self.checkpoint.of(members),
+                keep_weights=self.keep_weights,
+            )
+        except RuntimeError as error:
+            raise (self.refusal(error, len(members)) or error) from error
+
+    def refusal(self, error: RuntimeError, runs: int) -> DoesNotFitError | None:
+        """Return what to say if so many runs ended with this error for want of memory."""
+        need = lacking(error, self.device)
+        if need is None:
+            return None
+        return DoesNotFitError(
+            f"{runs} run{'s' if runs > 1 else ''} on {self.task.num_nodes:,} nodes took more than "
+            f"{need / 2**30:.1f} GiB on {self.device}, which is not there: make the model smaller, "
+            "or train it where there is more memory",
+            need,
         )
 
     def forget(self, members: Sequence[Member]) -> None:
