@@ -63,7 +63,7 @@ class Benchmark:
     def train(self) -> None:
         """Train a run a seed, store the records, draw the curves, print what came of it."""
         began = time.perf_counter()
-        self.changed = _buildable(self.recipe.changed(self.changes))
+        self.changed = _buildable(self.recipe.changed(self.changes), self.changes)
         self.runs = planned(self.changed, self.seeds, self.machine)
         _writable(self.out)
         self.store, self.curves = Store(self.out), Store(self.out / "curves")
@@ -151,7 +151,9 @@ class Benchmark:
             if found["picture"]:
                 click.echo(f"picture:  {found['picture']}")
             if self.checkpoint and len(self.records) < len(self.runs):
-                click.echo("the same command goes on; with --resume, unfinished runs do so as well")
+                click.echo(
+                    "the same command trains the other seeds; with --resume from where it was"
+                )
 
     def _refuse_diverged(self) -> None:
         """End with an error if the loss of any run was lost."""
@@ -163,13 +165,14 @@ class Benchmark:
             raise ValueError(f"{lost[0]}{others}")
 
 
-def _buildable(recipe: Recipe) -> Recipe:
+def _buildable(recipe: Recipe, changes: Mapping[str, Any]) -> Recipe:
     """Return the recipe if its model can be built, before data are loaded."""
     try:
         recipe.build(4, 3)
-    except (TypeError, RuntimeError) as error:
+    except (TypeError, ValueError, RuntimeError) as error:
+        settings = ", ".join(f"{name}={value}" for name, value in changes.items()) or "its recipe"
         reason = str(error).splitlines()[0]
-        raise ValueError(f"{recipe.model} cannot be built with these settings: {reason}") from error
+        raise ValueError(f"cannot build {recipe.model} with {settings}: {reason}") from error
     return recipe
 
 
