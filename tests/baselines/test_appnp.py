@@ -6,7 +6,6 @@ import torch_geometric.nn
 
 from bagcn.baselines.appnp import APPNP
 from bagcn.ops import dropout, random_stream
-from battery import check_all
 from dense import dense_adjacency, some_weights
 from fixed import CLASSES, EDGES, FEATURES, NODES, fix_parameters, fixed_features
 
@@ -15,10 +14,6 @@ def fixed_model(**arguments: float) -> APPNP:
     model = APPNP(FEATURES, 4, CLASSES, **arguments).double()
     fix_parameters(model)
     return model
-
-
-def test_battery() -> None:
-    check_all(lambda f, c: APPNP(f, 8, c))
 
 
 def test_dense_formula() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 import torch
 
 from bagcn.baselines.dagnn import DAGNN
-from battery import check_all
 from dense import dense_adjacency, some_weights
 from fixed import CLASSES, EDGES, FEATURES, NODES, fix_parameters, fixed_features, recorded
 
@@ -13,10 +12,6 @@ def fixed_model() -> DAGNN:
     model = DAGNN(FEATURES, 4, CLASSES, num_hops=3)
     fix_parameters(model)
     return model
-
-
-def test_battery() -> None:
-    check_all(lambda f, c: DAGNN(f, 8, c, num_hops=3))
 
 
 def test_outputs_of_the_authors_code() -> None:

@@ -8,7 +8,6 @@ from torch import Tensor
 
 from bagcn.baselines import dgi
 from bagcn.baselines.dgi import DGI
-from battery import check_all
 from fixed import (
     CLASSES,
     EDGES,
@@ -38,10 +37,6 @@ def shuffled() -> Tensor:
 
 def loss_of(model: DGI, x: Tensor) -> Tensor:
     return model.objective(*model.prepare(x, EDGES), torch.zeros(NODES), NOTHING, EPOCH)
-
-
-def test_battery() -> None:
-    check_all(lambda f, c: DGI(f, 16, c))
 
 
 def test_outputs_of_the_authors_code(model: DGI) -> None:

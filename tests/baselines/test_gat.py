@@ -8,7 +8,6 @@ from torch import Tensor
 from torch_geometric.nn import GATConv
 
 from bagcn.baselines.gat import GAT, GraphAttention
-from battery import check_all
 
 EDGES = torch.tensor([[0, 1, 1, 2, 2, 3, 0, 2, 4, 4], [1, 0, 2, 1, 3, 2, 2, 0, 4, 0]])
 NEAR = {"atol": 1e-10, "rtol": 0.0}
@@ -43,10 +42,6 @@ def randomised(model: GAT) -> GAT:
     for parameter in model.parameters():
         torch.nn.init.normal_(parameter)
     return model.double().eval()
-
-
-def test_battery() -> None:
-    check_all(lambda f, c: GAT(f, 4, c, heads=2))
 
 
 def test_dense_formula(x: Tensor) -> None:

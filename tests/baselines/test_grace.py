@@ -27,10 +27,6 @@ EPOCH = torch.tensor(0)
 NOTHING = torch.zeros(NODES, dtype=torch.bool)
 
 
-def test_battery() -> None:
-    check_all(lambda f, c: GRACE(f, 16, c))
-
-
 def test_battery_of_a_sample() -> None:
     check_all(lambda f, c: GRACE(f, 16, c, activation="prelu", sample=20))
 

@@ -6,13 +6,8 @@ import torch
 from torch_geometric.nn import MixHopConv
 
 from bagcn.baselines.mixhop import MixHop, MixHopConvolution
-from battery import check_all
 from dense import dense_adjacency, some_weights
 from fixed import CLASSES, EDGES, FEATURES, NODES, fix_parameters, fixed_features
-
-
-def test_battery() -> None:
-    check_all(lambda f, c: MixHop(f, 9, c, dropout=0.3))
 
 
 def test_convolution_of_pytorch_geometric() -> None:

@@ -6,12 +6,7 @@ import torch
 import torch_geometric.nn
 
 from bagcn.baselines.mlp import MLP
-from battery import check_all
 from fixed import CLASSES, EDGES, FEATURES, NODES, fix_parameters, fixed_features
-
-
-def test_battery() -> None:
-    check_all(lambda f, c: MLP(f, 8, c))
 
 
 @pytest.mark.parametrize("bias", [True, False])

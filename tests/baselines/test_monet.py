@@ -7,7 +7,6 @@ from torch import Tensor
 from torch_geometric.nn import GMMConv
 
 from bagcn.baselines.monet import MoNet
-from battery import check_all
 
 EDGES = torch.tensor([[0, 1, 1, 2, 2, 3, 0, 2, 4, 4], [1, 0, 2, 1, 3, 2, 2, 0, 4, 0]])
 NEAR = {"atol": 1e-10, "rtol": 0.0}
@@ -38,10 +37,6 @@ def coordinates(model: MoNet, weights: Tensor) -> Tensor:
     inverse = weights.sum(1).pow(-0.5)
     both = torch.stack([inverse[:, None].expand(6, 6), inverse[None].expand(6, 6)], dim=-1)
     return torch.tanh(both @ model.mixture.transform.weight + model.mixture.transform.bias)
-
-
-def test_battery() -> None:
-    check_all(lambda f, c: MoNet(f, 8, c))
 
 
 def test_dense_formula(x: Tensor) -> None:

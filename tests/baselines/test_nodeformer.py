@@ -15,7 +15,6 @@ from bagcn.baselines.nodeformer import (
     normal,
     orthogonal_features,
 )
-from battery import check_all
 from fixed import CLASSES, EDGES, FEATURES, NODES, fix_parameters, fixed_features, recorded, wave
 
 HEADS, FEATURE_COUNT, SAMPLES = 2, 6, 3
@@ -45,10 +44,6 @@ def fix_noise(monkeypatch: pytest.MonkeyPatch) -> None:
     noise = iter([wave(NODES, HEADS, SAMPLES, phase=30.0 + i) for i in range(2)])
     monkeypatch.setattr(nodeformer, "orthogonal_features", lambda *drawn: next(features))
     monkeypatch.setattr(nodeformer, "gumbel", lambda like: next(noise))
-
-
-def test_battery() -> None:
-    check_all(lambda f, c: NodeFormer(f, 8, c, num_heads=2, num_features=12, num_samples=3))
 
 
 @pytest.mark.parametrize("case", ["predict", "train"])

@@ -10,7 +10,6 @@ from torch import Tensor
 from torch_geometric.nn import GCNConv
 
 from bagcn.baselines.sdrf import GCNSDRF, Rewiring, balanced_forman, rewire
-from battery import check_all
 
 N = 14
 
@@ -134,11 +133,6 @@ def test_rewired_edges_and_weights() -> None:
     assert none is None
     assert torch.equal(again, rewired)
     assert not torch.equal(rewire(edges, None, N, **settings, seed=3)[0], rewired)
-
-
-def test_battery() -> None:
-    """Which of two equally narrow edges is supported depends on their numbers."""
-    check_all(lambda f, c: GCNSDRF(f, 8, c, iterations=5), equivariant=False)
 
 
 def test_formula() -> None:

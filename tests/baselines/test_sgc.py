@@ -6,13 +6,8 @@ import torch
 from torch_geometric.nn import SGConv
 
 from bagcn.baselines.sgc import SGC
-from battery import check_all
 from dense import dense_adjacency, some_weights
 from fixed import CLASSES, EDGES, FEATURES, NODES, fix_parameters, fixed_features
-
-
-def test_battery() -> None:
-    check_all(SGC)
 
 
 @pytest.mark.parametrize("bias", [True, False])

@@ -7,16 +7,11 @@ import torch
 from bagcn.baselines.gcn import GCN
 from bagcn.baselines.sharpening import Sharpened, SharpenedGCN
 from bagcn.ops import cross_entropy, sharpened_cross_entropy
-from battery import check_all
 from fixed import CLASSES, EDGES, FEATURES, NODES, fix_parameters, fixed_features, recorded, wave
 
 Y = torch.arange(NODES) % CLASSES
 LABELLED = torch.zeros(NODES, dtype=torch.bool).index_fill(0, torch.tensor([0, 1, 5, 9]), True)
 EPOCH = torch.tensor(0)
-
-
-def test_battery() -> None:
-    check_all(lambda f, c: SharpenedGCN(f, 8, c))
 
 
 def test_value_of_the_authors_code() -> None:
