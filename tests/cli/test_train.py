@@ -137,9 +137,8 @@ def test_seeds_as_a_range_and_a_list(bagcn: Bagcn, toy: Path, tmp_path: Path) ->
 
 def test_a_recipe_of_ones_own(bagcn: Bagcn, toy: Path, tmp_path: Path) -> None:
     recipe = tmp_path / "mine.toml"
-    recipe.write_text(
-        '[official]\nsource = "mine"\ntrain = { epochs = 3, lr = 0.5 }\nmodel = { hidden_channels = 8 }\n'
-    )
+    settings = "train = { epochs = 3, lr = 0.5 }\nmodel = { hidden_channels = 8 }\n"
+    recipe.write_text(f'[official]\nsource = "mine"\n{settings}')
     answer = bagcn("train", "toy", "--model", "gcn", "--recipe", recipe, "-q", "--out", tmp_path)
     assert (answer.code, answer.err) == (0, "")
     (record,) = records(tmp_path)

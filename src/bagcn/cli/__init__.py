@@ -83,7 +83,7 @@ def main() -> None:
     """Run the command line; an expected error is one line on stderr and exit code 2."""
     arguments, debug = _without_debug(sys.argv[1:])
     try:
-        cli(arguments, standalone_mode=False)
+        cli(arguments, prog_name="bagcn", standalone_mode=False)
     except click.ClickException as error:
         sys.exit(_refused(error))
     except (click.Abort, KeyboardInterrupt):

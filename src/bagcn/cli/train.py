@@ -28,7 +28,11 @@ BENCHMARK = {
 )
 @click.option("--out", metavar="DIR", help="Default: runs/DATASET; for tables: model.")
 @click.option(
-    "--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", show_default=True
+    "--device",
+    type=click.Choice(["auto", "cpu", "cuda"]),
+    default="auto",
+    show_default=True,
+    help="auto is a GPU if there is one.",
 )
 @click.option(
     "--precision",

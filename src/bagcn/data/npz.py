@@ -33,6 +33,8 @@ def read_npz(path: Path, name: str, *, largest: bool = False) -> Data:
     arrays = _read_arrays(path)
     adjacency, x = _csr(path, arrays, "adj").tocoo(), _csr(path, arrays, "attr")
     y, num_nodes = arrays["labels"], x.shape[0]
+    if not np.isfinite(x.data).all():
+        raise bad_file(path, "its features hold NaN or infinite values")
     if y.dtype.kind not in "iu":
         raise bad_file(path, f"expected whole numbers as labels, found {y.dtype}")
     if adjacency.shape != (num_nodes, num_nodes) or y.shape != (num_nodes,):
@@ -64,6 +66,10 @@ def _csr(path: Path, arrays: dict[str, Array], prefix: str) -> sp.csr_matrix:
     data, indices, indptr, shape = (arrays[f"{prefix}_{part}"] for part in _CSR_PARTS)
     try:
         rows, columns = (int(size) for size in shape)
+        if len(indices) and not 0 <= indices.min() <= indices.max() < columns:
+            raise ValueError(
+                f"indices from {indices.min()} to {indices.max()} should lie in 0..{columns - 1}"
+            )
         matrix = sp.csr_matrix((data, indices, indptr), shape=(rows, columns))
         matrix.check_format(full_check=True)
     except (ValueError, TypeError) as error:

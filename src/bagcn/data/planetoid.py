@@ -176,6 +176,7 @@ def _features(path: Path) -> sp.csr_matrix:
         csr.check_format(full_check=True)
     except (ValueError, TypeError, AttributeError, IndexError, OverflowError) as error:
         raise bad_file(path, f"expected a sparse matrix: {error}") from error
+    _require(bool(np.isfinite(csr.data).all()), path, "it holds NaN or infinite values")
     return csr
 
 
