@@ -23,11 +23,23 @@ from bagcn.study.models import argument_names, build_model, card_of
 from bagcn.training import TrainSettings
 from bagcn.training.stack import Build
 
-__all__ = ["VARIANTS", "Recipe", "load_recipe", "paper_value", "recipe_file", "search_space"]
+__all__ = [
+    "VARIANTS",
+    "NoRecipeError",
+    "Recipe",
+    "load_recipe",
+    "paper_value",
+    "recipe_file",
+    "search_space",
+]
 
 VARIANTS = ("official", "tuned")
 _KEYS = ("source", "scaling", "split", "train", "model", "published", "note")
 _TOP = ("paper", "space", *VARIANTS)
+
+
+class NoRecipeError(ValueError):
+    """There are no settings of this model for this data set."""
 
 
 @dataclass(frozen=True)
@@ -150,7 +162,7 @@ def load_recipe(
     path = path or recipe_file(card_of(model).name)
     table = _read(path).get(variant)
     if table is None or (variant == "tuned" and dataset not in table):
-        raise ValueError(f"{path.name} has no {variant} settings of {model} for {dataset}")
+        raise NoRecipeError(f"{path.name} has no {variant} settings of {model} for {dataset}")
     merged = _merged(table, table.get(dataset, {}))
     info = DATASETS[dataset]
     recipe = Recipe(
@@ -186,7 +198,7 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         content = tomllib.loads(path.read_text("utf-8"))
     except FileNotFoundError:
-        raise ValueError(f"there is no recipe file {path}") from None
+        raise NoRecipeError(f"there is no recipe file {path}") from None
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{path} is not valid TOML: {error}") from error
     _only(path, content, _TOP, "table")

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["parse_seeds"]
+__all__ = ["FIRST_TUNING_SEED", "parse_seeds"]
+
+FIRST_TUNING_SEED = 10_000
+"""Tuning draws its splits and its weights from this seed on; reported runs start at 0."""
 
 
 def parse_seeds(text: str) -> list[int]:

@@ -50,6 +50,15 @@ class Summary:
     memory: int | None = None
     hardware: tuple[str, ...] = ()
 
+    @property
+    def text(self) -> str:
+        """Return the mean, its spread and the number of runs as text."""
+        if self.mean is None:
+            return "the loss of every run became NaN or infinite"
+        spread = "" if self.sd is None else f" ± {self.sd:.2f}"
+        lost = f", {self.diverged} more diverged" if self.diverged else ""
+        return f"{self.mean:.2f}{spread} over {self.n} run{'s' if self.n > 1 else ''}{lost}"
+
 
 @dataclass(frozen=True)
 class Standing:

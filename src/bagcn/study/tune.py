@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from bagcn.study.recipe import Recipe
 from bagcn.study.runner import Machine, graph, planned, trained
+from bagcn.study.seeds import FIRST_TUNING_SEED
 from bagcn.study.space import Choice, Range, Space, space_text
 from bagcn.training import Member
 from bagcn.training.memory import DoesNotFitError
@@ -26,12 +27,9 @@ from bagcn.training.memory import DoesNotFitError
 if TYPE_CHECKING:
     import optuna
 
-__all__ = ["FIRST_SEED", "Budget", "Outcome", "provenance", "tune"]
+__all__ = ["Budget", "Outcome", "provenance", "tune"]
 
 logger = logging.getLogger(__name__)
-
-FIRST_SEED = 10_000
-"""Tuning draws its splits and its weights from this seed on; reported runs start at 0."""
 
 Settings = dict[str, Any]
 
@@ -76,10 +74,10 @@ class Outcome:
 
 def provenance(found: Outcome, space: Space) -> str:
     """Say in a sentence how the settings were found: trials, seeds, space."""
-    last = FIRST_SEED + found.seeds - 1
+    last = FIRST_TUNING_SEED + found.seeds - 1
     return (
         f"tuned here: {found.trials} trials, {found.runs} runs, validation "
-        f"{100 * found.validation:.2f} % over the seeds {FIRST_SEED}..{last}; "
+        f"{100 * found.validation:.2f} % over the seeds {FIRST_TUNING_SEED}..{last}; "
         f"searched: {space_text(space)}"
     )
 
@@ -169,7 +167,7 @@ class _Search:
         else:
             rounds = [range(k, k + 1) for k in range(budget.seeds)]
         for seeds in rounds:
-            jobs = [(i, FIRST_SEED + k) for i in alive for k in seeds]
+            jobs = [(i, FIRST_TUNING_SEED + k) for i in alive for k in seeds]
             for i, value in self._validated(proposals, jobs):
                 found[i].append(value)
             alive.sort(key=lambda i: -statistics.fmean(found[i]))
