@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -106,7 +106,7 @@ def _show(found: dict[str, Any]) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    console = Console(highlight=False, soft_wrap=True)
+    console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
     known = "not known" if found["label"] is None else str(found["label"])
     learnt = ", learnt from" if found["learnt_from"] else ""
     console.print(
@@ -117,6 +117,9 @@ def _show(found: dict[str, Any]) -> None:
         )
     )
     console.print(_parts(found))
+    if not found["shortcuts"]:
+        console.print("It has no shortcuts: no node is further than one hop away.")
+        return
     console.print(_shortcuts(found))
     console.print(
         f"The attention is spread over about {found['spread']:,.0f} of {found['nodes']:,} nodes; "
@@ -125,51 +128,41 @@ def _show(found: dict[str, Any]) -> None:
 
 
 def _parts(found: dict[str, Any]) -> Table:
-    title = f"The probability of {found['prediction']} without"
-    table = _table(title, ["", ">probability", ">change", "then predicted"])
+    table = _table(f"The probability of {found['prediction']}", "without", ">is then")
     for name, part in found["without"].items():
-        _add(table, f"all {name}" if name == "shortcuts" else f"its {name}", *_outcome(part))
+        shown = f"all {name}" if name == "shortcuts" else f"its {name}"
+        table.add_row(shown, _outcome(part, found["prediction"]))
     return table
 
 
 def _shortcuts(found: dict[str, Any]) -> Table:
     title = f"Shortcuts, and the probability of {found['prediction']} without each"
-    names = ["node", ">weight", "distance", "label", "predicted"]
-    table = _table(title, [*names, ">probability", ">change", "then predicted"])
+    table = _table(title, "node", ">weight", "distance", "label", ">without it")
     for row in found["shortcuts"]:
-        _add(
-            table,
-            str(row["node"]),
-            f"{row['weight']:.3%}",
-            _distance(row["hops"]),
-            "" if row["label"] is None else str(row["label"]),
-            str(row["prediction"]),
-            *_outcome(row["without"]),
-        )
+        hops = "other component" if row["hops"] is None else f"{row['hops']} hops"
+        cells = (f"{row['weight']:.3%}", hops, _label(row))
+        table.add_row(str(row["node"]), *cells, _outcome(row["without"], found["prediction"]))
+    if any(row["label"] is None for row in found["shortcuts"]):
+        table.caption = "In parentheses: predicted, as the label is not known."
     return table
 
 
-def _outcome(without: dict[str, Any]) -> tuple[str, str, str]:
-    points = f"{100 * without['change']:+.2f}"
-    return f"{without['probability']:.2%}", points, str(without["prediction"])
+def _label(row: dict[str, Any]) -> str:
+    return f"({row['prediction']})" if row["label"] is None else str(row["label"])
 
 
-def _distance(hops: int | None) -> str:
-    return "other component" if hops is None else f"{hops} hops"
+def _outcome(without: dict[str, Any], prediction: Any) -> str:
+    """Return a probability, its change in points, and the prediction if it is another one."""
+    text = f"{without['probability']:.2%} ({100 * without['change']:+.2f})"
+    return text if without["prediction"] == prediction else f"{text}, then {without['prediction']}"
 
 
-def _table(title: str, names: list[str]) -> Table:
-    """Return a table without rows; > before a name sets its column to the right."""
+def _table(title: str, *names: str) -> Table:
+    """Return a table that shows cells as they are; > before a name sets its column to the right."""
     from rich.table import Table
-    from rich.text import Text
 
-    table = Table(title=Text(title), title_justify="left")
+    table = Table(title=title, title_justify="left", caption_justify="left")
     for name in names:
-        table.add_column(name.lstrip(">"), justify="right" if name[:1] == ">" else "left")
+        side: Literal["left", "right"] = "right" if name[0] == ">" else "left"
+        table.add_column(name.lstrip(">"), justify=side, overflow="fold")
     return table
-
-
-def _add(table: Table, *cells: str) -> None:
-    from rich.text import Text
-
-    table.add_row(*map(Text, cells))

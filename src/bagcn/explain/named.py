@@ -6,6 +6,7 @@ N nodes, F features, C classes.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,8 +17,8 @@ from torch import Tensor, nn
 
 from bagcn.explain.opened import Weights
 from bagcn.explain.shortcuts import Explanation, explain_nodes
-from bagcn.explain.units import own_units
 from bagcn.ops import Matrix, SparseMatrix
+from bagcn.tables.encoders import Encoder
 
 __all__ = ["Named"]
 
@@ -36,8 +37,7 @@ class Named:
         features: their names.
         train: the nodes whose classes were learnt from.
         temperature: what the logits are divided by.
-        units: what a feature is multiplied by, and what is added, to be in its owner's units:
-            (2, F); as they are if not given.
+        encoder: what made the features; if given, they are told as they were before it.
     """
 
     model: nn.Module
@@ -49,7 +49,7 @@ class Named:
     features: Sequence[str]
     train: Tensor
     temperature: float = 1.0
-    units: Tensor | None = None
+    encoder: Encoder | None = None
 
     @classmethod
     def from_classifier(cls, classifier: Any) -> Named:
@@ -66,7 +66,7 @@ class Named:
             features=[str(name) for name in classifier.feature_names_],
             train=classifier.split_.train,
             temperature=classifier.temperature_,
-            units=own_units(classifier.encoder_),
+            encoder=classifier.encoder_,
         )
 
     @property
@@ -108,8 +108,18 @@ class Named:
         )
 
     def _nearest(self, wanted: str) -> str:
-        try:
-            near = sorted(self.names, key=lambda name: abs(int(name) - int(wanted)))[:3]
-        except ValueError:  # ids that are no whole numbers: those that read alike
-            near = difflib.get_close_matches(wanted, self.names, n=3) or self.names[:3]
-        return ", ".join(near)
+        """Return ids that differ in their last number, the nearest first, else those alike."""
+        stem, number = _numbered(wanted)
+        same = []
+        for name in self.names:
+            own_stem, own = _numbered(name)
+            if own_stem == stem and own >= 0 <= number:
+                same.append((abs(own - number), name))
+        near = [name for _, name in sorted(same)[:3]]
+        return ", ".join(near or difflib.get_close_matches(wanted, self.names) or self.names[:3])
+
+
+def _numbered(name: str) -> tuple[str, int]:
+    """Split off the whole number at the end; -1 if there is none."""
+    found = re.fullmatch(r"(.*?)([0-9]+)", name, re.DOTALL)
+    return (name, -1) if found is None else (found[1], int(found[2]))

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import html
-import json
 import re
 from importlib.resources import files
-from typing import Any
 
 from bagcn.explain.named import Named
 from bagcn.explain.opened import Weights
-from bagcn.explain.pagedata import page_data
+from bagcn.explain.page.data import page_data
 
 __all__ = ["render_page"]
+
+SCRIPTS = ("shared.js", "figure.js", "panel.js", "page.js")
 
 
 def render_page(
@@ -35,14 +35,8 @@ def render_page(
     parts = {
         "title": html.escape(title),
         "style": (folder / "page.css").read_text("utf-8"),
-        "script": (folder / "page.js").read_text("utf-8"),
-        "data": embedded(page_data(named, start, top, weights)),
+        "script": "".join((folder / name).read_text("utf-8") for name in SCRIPTS),
+        "data": page_data(named, start, top, weights),
     }
     template = (folder / "page.html").read_text("utf-8")
     return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], template)
-
-
-def embedded(value: Any) -> str:
-    """Return JSON that can stand inside a script element, whatever texts it holds."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return re.sub("[<>&\u2028\u2029]", lambda match: f"\\u{ord(match[0]):04x}", text)
