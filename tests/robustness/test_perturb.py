@@ -102,14 +102,14 @@ def test_feature_damage_comes_after_the_scaling() -> None:
 
 
 def test_cutting_all_edges_and_masking_all_features_leaves_a_guess(tmp_path: Path) -> None:
-    recipe = load_recipe("gcn", "cora").changed({"epochs": 40})
+    recipe = load_recipe("gcn", "cora")  # all its epochs: after 40 of 200 it is far from done
     store = Store(tmp_path)
     tests = {}
     for name in ("", "remove-edges:1:0", "feature-mask:1:0"):
         (record,) = run(recipe.changed({"graph": name}), [0], store, MACHINE)
         tests[name] = record["test"]
         assert record["settings"].get("graph", "") == name
-    assert tests[""] > 0.75
+    assert tests[""] > 0.79
     assert 0.4 < tests["remove-edges:1:0"] < 0.65  # what a perceptron gets
     assert tests["feature-mask:1:0"] < 0.35  # a class's share
     assert len(list(store)) == 3
