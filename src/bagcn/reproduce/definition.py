@@ -40,6 +40,8 @@ class Line:
         model: a model's name; of rows only.
         dataset: a data set's name; of the row or of the column.
         set: changes to the recipe, as on the command line.
+        attack: on the trained model, as :class:`bagcn.robustness.evasion.Attack` reads it; of
+            columns only.
         at: where it stands on the axis of a figure; of columns only.
         paper: what the paper prints, a mean or [mean, sd] for each column, [] where nothing; of
             rows only.
@@ -51,6 +53,7 @@ class Line:
     model: str = ""
     dataset: str = ""
     set: Mapping[str, Any] = field(default_factory=dict)
+    attack: str = ""
     at: float | None = None
     paper: Sequence[Any] = ()
     note: str = ""
@@ -118,10 +121,12 @@ class Study:
         seeds: how many are wanted.
         variants: of the recipes, those that there are.
         draws: of a randomly damaged graph, which the seeds share out.
+        attack_seeds: of the models that are attacked after training; all if 0.
         together: settings whose values are trained as one population.
         rows: of the grid.
         columns: of the grid.
         claims: to be tested.
+        table: keys of columns that make a table for all rows, if the columns have groups.
         figure: if it is one.
         settings: of other kinds.
     """
@@ -134,10 +139,12 @@ class Study:
     seeds: int = 20
     variants: Sequence[str] = ("official",)
     draws: int = 1
+    attack_seeds: int = 0
     together: Sequence[str] = ()
     rows: Sequence[Line] = ()
     columns: Sequence[Line] = ()
     claims: Sequence[Claim] = ()
+    table: Sequence[str] = ()
     figure: Figure | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
 
@@ -166,6 +173,9 @@ def parse_study(name: str, content: Mapping[str, Any]) -> Study:
             )
     for claim in claims:
         _check(study, claim)
+    for key in study.table:
+        if key not in (columns := [column.key for column in study.columns]):
+            raise unknown(f"column in the table of {name}", key, columns)
     return study
 
 

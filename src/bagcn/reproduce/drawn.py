@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from bagcn.reproduce.claims import Outcome, outcomes
-from bagcn.reproduce.definition import Study
+from bagcn.reproduce.definition import Line, Study
 from bagcn.reproduce.grid import Cell, Pool, cells_of
 from bagcn.study.statistics import Summary, summary, well
 from bagcn.study.store import Record
@@ -22,13 +22,15 @@ class Value:
 
     Args:
         cell: of the grid.
-        runs: of its recipe.
+        runs: of its recipes.
+        wanted: how many there are when none is missing.
         paper: the paper's mean.
         paper_sd: the paper's sd.
     """
 
     cell: Cell
     runs: Sequence[Record]
+    wanted: int
     paper: float | None
     paper_sd: float | None
 
@@ -57,7 +59,8 @@ class Value:
             "variant": cell.variant,
             "model": cell.row.model,
             "dataset": cell.dataset,
-            "recipes": list(cell.hashes),
+            "recipes": [recipe.hash for recipe in cell.recipes],
+            **({"attack": cell.column.attack} if cell.column.attack else {}),
             "runs": found.n,
             "diverged": found.diverged,
             "mean": _rounded(found.mean),
@@ -84,6 +87,14 @@ class Drawn:
     seeds: int
     outcomes: Sequence[Outcome]
 
+    @cached_property
+    def _places(self) -> dict[tuple[str, str, str], Value]:
+        return {(v.cell.row.key, v.cell.column.key, v.cell.variant): v for v in self.values}
+
+    def value(self, row: Line, column: Line, variant: str) -> Value:
+        """Return what stands there."""
+        return self._places[row.key, column.key, variant]
+
     @property
     def variants(self) -> list[str]:
         """Return the variants of which there are recipes."""
@@ -93,13 +104,16 @@ class Drawn:
     @property
     def missing(self) -> int:
         """Return how many runs are still to be made."""
-        found = {v.cell.hashes: len(v.runs) for v in self.values if v.cell.recipes}
-        return self.wanted - sum(found.values())
+        return sum(value.wanted - len(value.runs) for value in self._once())
 
     @property
     def wanted(self) -> int:
         """Return how many runs there are when nothing is missing."""
-        return self.seeds * len({v.cell.hashes for v in self.values if v.cell.recipes})
+        return sum(value.wanted for value in self._once())
+
+    def _once(self) -> list[Value]:
+        """Return one value of those that show the same runs."""
+        return list({v.cell.keys: v for v in self.values if v.cell.recipes}.values())
 
     def plain(self) -> dict[str, Any]:
         """Return all as plain data."""
@@ -137,7 +151,8 @@ def value_of_cell(study: Study, cell: Cell, pool: Pool, seeds: Sequence[int]) ->
     runs = pool.of(cell, seeds)
     printed = cell.row.paper[study.columns.index(cell.column)] if cell.row.paper else []
     mean, sd = [*(printed if isinstance(printed, list) else [printed]), None, None][:2]
-    return Value(cell, runs, mean, sd)
+    wanted = len(cell.seeds(seeds)) if cell.recipes else 0
+    return Value(cell, runs, wanted, mean, sd)
 
 
 def _rounded(value: float | None) -> float | None:

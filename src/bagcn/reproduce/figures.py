@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bagcn.reproduce.definition import Line
-    from bagcn.reproduce.drawn import Drawn
+    from bagcn.reproduce.drawn import Drawn, Value
 
 __all__ = ["PALETTE", "draw_curves", "saved"]
 
@@ -33,30 +33,39 @@ def saved(path: Path, rows: int, columns: int, size: tuple[float, float]) -> Ite
     figure.savefig(path, dpi=150, format="png", metadata={"Software": None})
 
 
-def draw_curves(drawn: Drawn, path: Path) -> None:
-    """Draw a curve with a band of ± sd for each row, a panel for each group.
+def draw_curves(drawn: Drawn, rows: Sequence[Line], path: Path) -> None:
+    """Draw a curve with a band of ± sd for each row, a panel for each group of rows or columns.
 
-    Where the paper prints numbers, they are dashed.
+    Where the paper prints numbers, they are dotted.
     """
-    study = drawn.study
-    assert study.figure is not None
-    groups = list(dict.fromkeys(row.group for row in study.rows))
-    with saved(path, 1, len(groups), (5.4 if len(groups) > 1 else 7.5, 4.4)) as axes:
-        for place, group in zip(axes[0], groups, strict=True):
-            rows = [row for row in study.rows if row.group == group]
-            for colour, row in zip(PALETTE, rows, strict=False):
-                _curve(place, drawn, row, colour)
-            _dress(place, drawn, group)
+    lines, columns = _groups(rows), _groups(drawn.study.columns)
+    panels = [(own, part) for own in lines.values() for part in columns.values()]
+    across = min(4, len(panels))
+    down = -(-len(panels) // across)
+    with saved(path, down, across, (5.0 if len(panels) > 1 else 7.5, 4.0)) as axes:
+        for place, (own, part) in zip(axes.flat, panels, strict=False):
+            for colour, row in zip(PALETTE, own, strict=False):
+                _curve(place, [drawn.value(row, c, drawn.variants[0]) for c in part], colour)
+            _dress(place, drawn, own, part)
+        for place in axes.flat[len(panels) :]:
+            place.set_axis_off()
 
 
-def _curve(place: Any, drawn: Drawn, row: Line, colour: str) -> None:
-    values = [v for v in drawn.values if v.cell.row is row and v.cell.variant == drawn.variants[0]]
+def _groups(lines: Sequence[Line]) -> dict[str, list[Line]]:
+    groups: dict[str, list[Line]] = {}
+    for line in lines:
+        groups.setdefault(line.group, []).append(line)
+    return groups
+
+
+def _curve(place: Any, values: Sequence[Value], colour: str) -> None:
     found = [(v.cell.column.at, v.summary) for v in values if v.summary.mean is not None]
     if found:
         x = [at for at, _ in found]
         mean = [s.mean or 0.0 for _, s in found]
         sd = [s.sd or 0.0 for _, s in found]
-        place.plot(x, mean, color=colour, marker="o", markersize=4, label=row.name)
+        name = values[0].cell.row.name
+        place.plot(x, mean, color=colour, marker="o", markersize=4, label=name)
         low = [m - s for m, s in zip(mean, sd, strict=True)]
         high = [m + s for m, s in zip(mean, sd, strict=True)]
         place.fill_between(x, low, high, color=colour, alpha=0.12, linewidth=0)
@@ -65,20 +74,20 @@ def _curve(place: Any, drawn: Drawn, row: Line, colour: str) -> None:
         place.plot(*zip(*printed, strict=True), color=colour, linestyle=":", linewidth=1.2)
 
 
-def _dress(place: Any, drawn: Drawn, group: str) -> None:
+def _dress(place: Any, drawn: Drawn, rows: Sequence[Line], columns: Sequence[Line]) -> None:
     figure = drawn.study.figure
     assert figure is not None
-    at = [column.at for column in drawn.study.columns]
     options = {"linthresh": figure.linear} if figure.scale == "symlog" else {}
     place.set_xscale(figure.scale, **options)
-    place.set_xticks(at, [column.name for column in drawn.study.columns])
+    place.set_xticks([c.at for c in columns], [c.name for c in columns])
     place.minorticks_off()
-    place.set_xlabel(figure.x)
+    place.set_xlabel(columns[0].group or figure.x)
     place.set_ylabel("test accuracy (%)")
-    if group:
-        place.set_title(group)
+    if rows[0].group:
+        place.set_title(rows[0].group)
     place.grid(alpha=0.25, linewidth=0.6)
     place.spines[["top", "right"]].set_visible(False)
-    if any(value.paper is not None for value in drawn.values):
+    if any(row.paper for row in rows):
         place.plot([], [], color="#666666", linestyle=":", label="the paper")
-    place.legend(frameon=False, fontsize=9)
+    if place.get_legend_handles_labels()[0]:
+        place.legend(frameon=False, fontsize=9)

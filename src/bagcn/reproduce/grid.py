@@ -13,7 +13,7 @@ from bagcn.study.recipe import Recipe, load_recipe
 from bagcn.study.store import Record, Store
 from bagcn.study.together import Job, value_of
 
-__all__ = ["Cell", "Pool", "cells_of", "wanted"]
+__all__ = ["Cell", "Pool", "all_runs", "cells_of", "key_of", "wanted"]
 
 
 @dataclass(frozen=True)
@@ -26,12 +26,14 @@ class Cell:
         variant: of the recipe.
         recipes: what is run: one, or one for each random graph; none where the model has no recipe
             of this variant, or the data set no graph of this attack.
+        most: how many seeds are wanted at most; all if 0.
     """
 
     row: Line
     column: Line
     variant: str
     recipes: tuple[Recipe, ...]
+    most: int = 0
 
     @property
     def dataset(self) -> str:
@@ -39,15 +41,19 @@ class Cell:
         return self.row.dataset or self.column.dataset
 
     @property
-    def hashes(self) -> tuple[str, ...]:
-        """Return those of the recipes."""
-        return tuple(recipe.hash for recipe in self.recipes)
+    def keys(self) -> tuple[str, ...]:
+        """Return what its runs are known by: the recipes' hashes, and what was done to them."""
+        return tuple(key_of(recipe.hash, self.column.attack) for recipe in self.recipes)
+
+    def seeds(self, seeds: Sequence[int]) -> Sequence[int]:
+        """Return the seeds that are wanted: models that are attacked may be fewer."""
+        return seeds[: self.most] if self.most else seeds
 
     def jobs(self, seeds: Sequence[int]) -> list[Job]:
         """Return each recipe with its share of the seeds, which take turns."""
         several = len(self.recipes)
-        shares = [[s for s in seeds if s % several == k] for k in range(several)]
-        return [(r, share) for r, share in zip(self.recipes, shares, strict=True) if share]
+        shares = [[s for s in self.seeds(seeds) if s % several == k] for k in range(several)]
+        return list(zip(self.recipes, shares, strict=True))
 
 
 def cells_of(study: Study, changes: Mapping[str, Any] | None = None) -> list[Cell]:
@@ -58,7 +64,13 @@ def cells_of(study: Study, changes: Mapping[str, Any] | None = None) -> list[Cel
         changes: to every recipe, for trying out.
     """
     return [
-        Cell(row, column, variant, tuple(_recipes(study, row, column, variant, changes or {})))
+        Cell(
+            row,
+            column,
+            variant,
+            tuple(_recipes(study, row, column, variant, changes or {})),
+            study.attack_seeds if column.attack else 0,
+        )
         for variant in study.variants
         for row in study.rows
         for column in study.columns
@@ -66,9 +78,15 @@ def cells_of(study: Study, changes: Mapping[str, Any] | None = None) -> list[Cel
 
 
 def wanted(cells: Sequence[Cell], seeds: Sequence[int]) -> list[Job]:
-    """Return every recipe once, with its seeds."""
-    jobs = {recipe.hash: (recipe, own) for cell in cells for recipe, own in cell.jobs(seeds)}
+    """Return every recipe that is to be trained once, with its seeds."""
+    trained = [cell for cell in cells if not cell.column.attack]
+    jobs = {recipe.hash: (recipe, own) for cell in trained for recipe, own in cell.jobs(seeds)}
     return list(jobs.values())
+
+
+def key_of(recipe: str, attack: str = "") -> str:
+    """Return what runs are known by: the recipe's hash, and an attack on the trained model."""
+    return f"{recipe}@{attack}" if attack else recipe
 
 
 def _recipes(
@@ -111,26 +129,30 @@ class Pool:
 
     def __init__(self, *folders: Path) -> None:
         self._runs: dict[str, dict[int, Record]] = {}
-        for folder in folders:
-            for record in _all_runs(folder):
-                self._runs.setdefault(record["recipe"], {})[record["seed"]] = record
+        for record in (record for folder in folders for record in all_runs(folder)):
+            # an attacked model is no run of its recipe: its record names the recipe as its victim
+            key = key_of(record.get("recipe") or record["victim"], record.get("attack", ""))
+            self._runs.setdefault(key, {})[record["seed"]] = record
 
     def of(self, cell: Cell, seeds: Sequence[int]) -> list[Record]:
         """Return the cell's runs, in the order of the seeds, those that there are."""
-        runs = {
-            seed: self._runs[recipe.hash][seed]
-            for recipe, own in cell.jobs(seeds)
+        wanted = {
+            seed: key
+            for key, (_, own) in zip(cell.keys, cell.jobs(seeds), strict=True)
             for seed in own
-            if seed in self._runs.get(recipe.hash, {})
         }
-        return [runs[seed] for seed in seeds if seed in runs]
+        runs = {seed: self._runs.get(key, {}).get(seed) for seed, key in wanted.items()}
+        return [run for seed in seeds if (run := runs.get(seed)) is not None]
 
-    def missing(self, recipe: Recipe, seeds: Sequence[int]) -> list[int]:
+    def missing(self, key: str, seeds: Sequence[int]) -> list[int]:
         """Return the seeds that have no run."""
-        runs = self._runs.get(recipe.hash, {})
+        runs = self._runs.get(key, {})
         return [seed for seed in seeds if seed not in runs]
 
 
-def _all_runs(folder: Path) -> Iterator[Record]:
+def all_runs(folder: Path) -> Iterator[Record]:
+    """Yield every record of a run or an attack below a folder."""
     for file in sorted(folder.rglob("*.jsonl")):
-        yield from (record for record in Store(file) if {"recipe", "seed"} <= record.keys())
+        for record in Store(file):
+            if "seed" in record and ("recipe" in record or "victim" in record):
+                yield record

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 
 from bagcn.reproduce.claims import OPEN, Outcome, Place
 from bagcn.reproduce.definition import Line
@@ -19,7 +20,6 @@ NOTHING = "–"
 def grid_page(drawn: Drawn) -> Page:
     """Return the page of a grid study."""
     study = drawn.study
-    figures = {study.name: partial(draw_curves, drawn)} if study.figure and _any(drawn) else {}
     return Page(
         name=study.name,
         title=study.title,
@@ -28,10 +28,24 @@ def grid_page(drawn: Drawn) -> Page:
         state=_state(drawn),
         tables=[*_tables(drawn), *_claims(drawn)],
         notes=[f"{line.name}: {line.note}" for line in (*study.rows, *study.columns) if line.note],
-        figures=figures,
+        figures=_figures(drawn) if study.figure else {},
         plain=drawn.plain(),
         complete=drawn.missing == 0,
     )
+
+
+def _figures(drawn: Drawn) -> dict[str, Callable[[Path], None]]:
+    """Return one figure; one for each group of rows where the columns have groups, too."""
+    name, rows = drawn.study.name, drawn.study.rows
+    if not any(value.tests for value in drawn.values):
+        return {}
+    if not drawn.study.table:
+        return {name: partial(draw_curves, drawn, rows)}
+    parts = {
+        f"{name}-{group.lower()}": [row for row in rows if row.group == group]
+        for group in dict.fromkeys(row.group for row in rows)
+    }
+    return {part: partial(draw_curves, drawn, own) for part, own in parts.items()}
 
 
 def signed(value: float | None, digits: int = 1) -> str:
@@ -42,59 +56,71 @@ def signed(value: float | None, digits: int = 1) -> str:
     return text if float(f"{value:.{digits}f}") else f"±{0:.{digits}f}"
 
 
-def _any(drawn: Drawn) -> bool:
-    return any(value.tests for value in drawn.values)
-
-
 def _state(drawn: Drawn) -> str:
     there = drawn.wanted - drawn.missing
+    fewer = drawn.study.attack_seeds
+    attacked = f", {fewer} where models are attacked" if fewer else ""
     if not drawn.missing:
-        return f"All {there:,} runs are there: {drawn.seeds} seeds a cell."
+        return f"All {there:,} runs are there: {drawn.seeds} seeds a cell{attacked}."
     return (
-        f"{there:,} of {drawn.wanted:,} runs are there ({drawn.seeds} seeds a cell): "
+        f"{there:,} of {drawn.wanted:,} runs are there ({drawn.seeds} seeds a cell{attacked}): "
         "what is missing is shown as –, cells with fewer runs say how many."
     )
 
 
 def _tables(drawn: Drawn) -> list[Table]:
-    """Return a table for each group of rows."""
+    """Return a table for each group of rows and each group of columns, and the chosen one."""
     study = drawn.study
-    groups = dict.fromkeys(row.group for row in study.rows)
-    header = ["", "", *(column.name for column in study.columns)]
-    return [
-        Table(
-            group,
-            header,
-            [line for row in study.rows if row.group == group for line in _lines(drawn, row)],
-            words=2,
-        )
-        for group in groups
+    tables = [_chosen(drawn)] if study.table else []
+    for group in dict.fromkeys(row.group for row in study.rows):
+        rows = [row for row in study.rows if row.group == group]
+        for part in dict.fromkeys(column.group for column in study.columns):
+            columns = [column for column in study.columns if column.group == part]
+            lines = [line for row in rows for line in _lines(drawn, row, columns)]
+            title = ": ".join(text for text in (group, part) if text)
+            if lines:
+                header = ["", "", *(column.name for column in columns)]
+                tables.append(Table(title, header, lines, words=2))
+    return tables
+
+
+def _chosen(drawn: Drawn) -> Table:
+    """Return the table of all rows and the most telling columns."""
+    study = drawn.study
+    columns = [column for key in study.table for column in study.columns if column.key == key]
+    header = [c.key if c.set or c.attack else "clean" for c in columns]
+    lines = [
+        [row.group, row.name, *line[2:]]
+        for row in study.rows
+        for line in _lines(drawn, row, columns)
     ]
+    return Table("At a glance", ["", "", *header], lines, words=2)
 
 
-def _lines(drawn: Drawn, row: Line) -> list[list[str]]:
-    """Return what is ours, the paper's, and the difference."""
+def _lines(drawn: Drawn, row: Line, columns: Sequence[Line]) -> list[list[str]]:
+    """Return the paper's numbers, ours and the difference; nothing where nothing is to be run."""
     out = []
     several = len(drawn.variants) > 1
     for variant in drawn.variants:
-        values = [v for v in drawn.values if v.cell.row is row and v.cell.variant == variant]
+        values = [drawn.value(row, column, variant) for column in columns]
         if not any(value.cell.recipes for value in values):
             continue
         ours = f"ours, {variant}" if several else "ours"
-        out.append(["", ours, *(_ours(value, drawn.seeds) for value in values)])
-        if row.paper:
+        out.append(["", ours, *map(_ours, values)])
+        if any(value.difference is not None for value in values):
             out.append(["", "difference", *(signed(value.difference) for value in values)])
     if row.paper:
-        values = [v for v in drawn.values if v.cell.row is row][: len(drawn.study.columns)]
+        values = [drawn.value(row, column, drawn.variants[0]) for column in columns]
         out.insert(0, ["", "paper", *(_with_sd(v.paper, v.paper_sd) for v in values)])
-    out[0][0] = row.name
+    if out:
+        out[0][0] = row.name
     return out
 
 
-def _ours(value: Value, wanted: int) -> str:
+def _ours(value: Value) -> str:
     text = _with_sd(value.summary.mean, value.summary.sd)
     marks = []
-    if 0 < len(value.runs) < wanted:
+    if 0 < len(value.runs) < value.wanted:
         marks.append(f"{len(value.runs)} run{'s' if len(value.runs) > 1 else ''}")
     if value.summary.diverged:
         marks.append(f"{value.summary.diverged} diverged")

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from bagcn.reproduce.attacking import attack_jobs, run_attacks
 from bagcn.reproduce.definition import Study
 from bagcn.reproduce.drawn import draw_grid
 from bagcn.reproduce.gridpage import grid_page
 from bagcn.reproduce.page import Page
 from bagcn.reproduce.running import Plan, grid_jobs, run_grid
 from bagcn.study.store import Record
-from bagcn.study.together import Job
 
 __all__ = ["draw", "missing", "run_missing"]
 
@@ -21,14 +21,24 @@ class _Kind:
     """What can be done with a study.
 
     Args:
-        jobs: that are not done yet.
-        run: does them and yields records.
+        missing: how many runs are still to be made.
+        run: makes them and yields their records.
         draw: from what is stored.
     """
 
-    jobs: Callable[[Study, Plan], list[Job]]
-    run: Callable[[Study, Plan, Sequence[Job]], Iterator[Record]]
+    missing: Callable[[Study, Plan], int]
+    run: Callable[[Study, Plan], Iterator[Record]]
     draw: Callable[[Study, Plan], Page]
+
+
+def _missing_of_grid(study: Study, plan: Plan) -> int:
+    jobs = [*grid_jobs(study, plan), *attack_jobs(study, plan)]
+    return sum(len(each) for _, each in jobs)
+
+
+def _run_grid(study: Study, plan: Plan) -> Iterator[Record]:
+    yield from run_grid(study, plan, grid_jobs(study, plan))
+    yield from run_attacks(study, plan, attack_jobs(study, plan))
 
 
 def _draw_grid(study: Study, plan: Plan) -> Page:
@@ -38,22 +48,27 @@ def _draw_grid(study: Study, plan: Plan) -> Page:
 def _kind(study: Study) -> _Kind:
     """Return what can be done with the study; only what it needs is imported."""
     if study.kind == "grid":
-        return _Kind(grid_jobs, run_grid, _draw_grid)
+        return _Kind(_missing_of_grid, _run_grid, _draw_grid)
+    from bagcn.reproduce import shortcuts
     from bagcn.reproduce.shortcutpage import shortcut_page
-    from bagcn.reproduce.shortcuts import run_shortcuts, shortcut_jobs
 
-    return _Kind(shortcut_jobs, run_shortcuts, shortcut_page)
+    return _Kind(
+        lambda study, plan: sum(len(each) for _, each in shortcuts.shortcut_jobs(study, plan)),
+        lambda study, plan: shortcuts.run_shortcuts(
+            study, plan, shortcuts.shortcut_jobs(study, plan)
+        ),
+        shortcut_page,
+    )
 
 
 def missing(study: Study, plan: Plan) -> int:
     """Return how many runs are still to be made."""
-    return sum(len(seeds) for _, seeds in _kind(study).jobs(study, plan))
+    return _kind(study).missing(study, plan)
 
 
 def run_missing(study: Study, plan: Plan) -> Iterator[Record]:
     """Make the runs that are missing; each record reaches the store before it is yielded."""
-    kind = _kind(study)
-    yield from kind.run(study, plan, kind.jobs(study, plan))
+    yield from _kind(study).run(study, plan)
 
 
 def draw(study: Study, plan: Plan) -> Page:

@@ -18,8 +18,10 @@ def merge_runs(source: Path, store: Path) -> int:
         source: the folder with a file of records for each study.
         store: the folder of all run stores.
     """
-    files = [file for name in NAMES if (file := source / f"{name}.jsonl").exists()]
-    if not files:
+    files = {store / name: source / f"{name}.jsonl" for name in NAMES}
+    files |= {store / name / "attacks": source / f"{name}.attacks.jsonl" for name in NAMES}
+    found = {target: file for target, file in files.items() if file.exists()}
+    if not found:
         raise ValueError(
             f"{source} holds no runs of a study: expected the folder that "
             "python -m bagcn.reproduce was given as --out"
@@ -27,4 +29,4 @@ def merge_runs(source: Path, store: Path) -> int:
     for file in sorted(source.glob("*/measures/*.json")):
         with replaced_file(store / file.relative_to(source)) as partial:
             partial.write_bytes(file.read_bytes())
-    return sum(Store(store / file.stem).merge(Store(file)) for file in files)
+    return sum(Store(target).merge(Store(file)) for target, file in found.items())

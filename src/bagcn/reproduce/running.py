@@ -49,6 +49,11 @@ class Plan:
         """Return where the study's new runs go."""
         return Store(self.out / f"{study.name}.jsonl" if self.out else self.store / study.name)
 
+    def attacks(self, study: Study) -> Store:
+        """Return where attacks on trained models go: apart, for they are no runs of a recipe."""
+        own = self.target(study).path
+        return Store(own.with_suffix(".attacks.jsonl") if self.out else own / "attacks")
+
     def folders(self, study: Study) -> list[Path]:
         """Return where files of the study may be; the last is where new ones go."""
         return [root / study.name for root in (self.store, self.out) if root]
@@ -62,7 +67,7 @@ def grid_jobs(study: Study, plan: Plan) -> list[Job]:
     """Return the recipes that lack runs, each with the seeds it lacks, data set by data set."""
     pool = plan.pool()
     jobs = [
-        (recipe, pool.missing(recipe, seeds))
+        (recipe, pool.missing(recipe.hash, seeds))
         for recipe, seeds in wanted(cells_of(study, plan.changes), plan.seeds)
     ]
     return sorted((job for job in jobs if job[1]), key=lambda job: job[0].dataset)
