@@ -55,7 +55,7 @@ def explain(
       bagcn explain model/ --node 42 --html page.html
       bagcn explain model/ --all --out shortcuts.parquet
     """
-    _check(node, html, whole, out)
+    _check(node, html, whole, out, as_json)
     from bagcn.bundle import load
     from bagcn.explain.named import Named
 
@@ -77,10 +77,10 @@ def explain(
         _write_page(named, Path(html), node, top, weights, Path(model).resolve().name)
 
 
-def _check(node: str | None, html: str | None, whole: bool, out: str | None) -> None:
+def _check(node: str | None, html: str | None, whole: bool, out: str | None, as_json: bool) -> None:
     """Refuse options that do not go together."""
-    if whole and (node is not None or html is not None):
-        raise ValueError("--all is for the table of all nodes: leave out --node and --html")
+    if whole and (node is not None or html is not None or as_json):
+        raise ValueError("--all is for the table of all nodes: leave out --node, --html and --json")
     if whole and out is None:
         raise ValueError("where to write the shortcuts of all nodes? add --out shortcuts.parquet")
     if not whole and node is None:
