@@ -80,7 +80,9 @@ def _dates(generator: np.random.Generator, signal: np.ndarray) -> list[str]:
 
 
 def _abstract(generator: np.random.Generator, topic: str) -> str:
-    own, common = WORDS[topic].split(), COMMON.split()
+    """Common words and one of a topic: mostly its own, sometimes another's."""
+    about = topic if generator.random() < 0.7 else generator.choice(TOPICS)
+    own, common = WORDS[about].split(), COMMON.split()
     return " ".join([*generator.choice(common, 8), *generator.choice(own, 1)])
 
 

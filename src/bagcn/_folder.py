@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from collections.abc import Iterator
@@ -9,6 +10,22 @@ from contextlib import contextmanager
 from pathlib import Path
 
 __all__ = ["replaced_file", "replaced_folder"]
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+@contextmanager
+def _room_for(path: Path) -> Iterator[None]:
+    """Say in plain words that there is no room on the disk."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _NO_ROOM:
+            raise
+        raise ValueError(
+            f"there is no room on the disk for {path}: nothing of it was written; make room or "
+            "choose another place"
+        ) from error
 
 
 @contextmanager
@@ -18,9 +35,12 @@ def replaced_folder(path: Path) -> Iterator[Path]:
     If filling it fails, nothing of it stays and what was at ``path`` is untouched.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(
-        prefix=f".{path.name}.", dir=path.parent, ignore_cleanup_errors=True
-    ) as work:
+    with (
+        _room_for(path),
+        tempfile.TemporaryDirectory(
+            prefix=f".{path.name}.", dir=path.parent, ignore_cleanup_errors=True
+        ) as work,
+    ):
         new, old = Path(work, "new"), Path(work, "old")
         new.mkdir()
         yield new
@@ -40,7 +60,8 @@ def replaced_file(path: Path) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{os.getpid()}.{path.name}")
     try:
-        yield partial
-        partial.replace(path)
+        with _room_for(path):
+            yield partial
+            partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,7 +35,7 @@ from bagcn._folder import replaced_folder
 if TYPE_CHECKING:
     from bagcn.estimator import NodeClassifier
 
-__all__ = ["FORMAT", "load", "save"]
+__all__ = ["FORMAT", "check_place", "load", "save"]
 
 FORMAT = 1
 Tensors = dict[str, Tensor]
@@ -50,8 +51,7 @@ def save(classifier: NodeClassifier, path: str | Path) -> None:
     from safetensors.torch import save as packed
 
     path = Path(path)
-    if path.exists() and not (path / "config.json").is_file():
-        raise ValueError(f"{path} is there and is no saved model: choose another place")
+    check_place(path)
     texts, tensors = _texts(classifier), _tensors(classifier)
     with replaced_folder(path) as folder:
         for name, content in tensors.items():
@@ -62,6 +62,15 @@ def save(classifier: NodeClassifier, path: str | Path) -> None:
         config["sha256"] = {file.name: _hash(file) for file in sorted(folder.iterdir())}
         config["sha256"]["config.json"] = _own_hash(config)
         _write_json(folder / "config.json", config)
+
+
+def check_place(path: Path) -> None:
+    """Raise if a model cannot be saved there, so that nobody trains in vain."""
+    if path.exists() and not (path / "config.json").is_file():
+        raise ValueError(f"{path} is there and is no saved model: choose another place")
+    there = next(folder for folder in path.absolute().parents if folder.exists())
+    if not (there.is_dir() and os.access(there, os.W_OK)):
+        raise ValueError(f"cannot write into {there}: choose another place")
 
 
 def load(path: str | Path, device: str = "auto") -> NodeClassifier:
@@ -179,6 +188,7 @@ def _restored(
     graph = load_file(folder / "graph.safetensors")
     arrays = {n: t.numpy() for n, t in load_file(folder / "encoders.safetensors").items()}
     classifier = NodeClassifier(**{**config["parameters"], "device": device})
+    classifier._device()
     classifier.classes_ = from_json(texts["classes"])
     classifier.ids_ = from_json(texts["ids"]["ids"])
     classifier.known_ = from_json(texts["ids"]["known"])

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
 from bagcn.calibration import expected_calibration_error, fit_temperature
@@ -20,8 +21,10 @@ from bagcn.ops import Matrix, as_matrix
 from bagcn.study.models import argument_names, build_model
 from bagcn.tables.encoders import fit_encoder
 from bagcn.tables.graph import Graph, Layout
+from bagcn.tables.ids import match
 from bagcn.tables.inputs import as_graph
 from bagcn.tables.labels import class_names, encode, stratified_split
+from bagcn.tables.structure import StructureEncoder
 from bagcn.tables.summary import describe
 from bagcn.training import Member, Result, Task, TrainSettings, train
 
@@ -62,7 +65,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             ``"binary"`` or ``"none"``.
         no_features: what a graph without features gets: ``"structural"`` or ``"random-walk"``.
         device: ``"auto"`` is a GPU where there is one.
-        random_state: an integer; the same one means the same result on the same machine.
+        random_state: an integer, for the same result every time on the same machine, or None.
 
     Attributes:
         model_: the fitted module, in evaluation mode, with the weights of the best epoch.
@@ -75,7 +78,8 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         encoder_: what turns a graph's columns into features.
         temperature_: what the logits are divided by, fitted on the validation nodes.
         arguments_: what the model was built with.
-        result_: of training: accuracies, epochs, curves.
+        seed_: of the split and of training.
+        result_: of training: accuracies, epochs, curves; not of a loaded model.
         metrics_: the numbers that the bundle keeps.
     """
 
@@ -100,7 +104,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         scaling: str = "auto",
         no_features: str | None = None,
         device: str = "auto",
-        random_state: int = 0,
+        random_state: int | None = 0,
     ) -> None:
         self.model = model
         self.hidden_channels = hidden_channels
@@ -132,7 +136,17 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         layout: Layout | None = None,
         on_epoch: Callable[[int], None] | None = None,
     ) -> NodeClassifier:
-        """Learn from the labelled nodes of a graph; see :func:`bagcn.tables.as_graph`."""
+        """Learn from the labelled nodes of a graph.
+
+        Args:
+            graph: a PyTorch Geometric ``Data``, a NetworkX graph, a SciPy adjacency or a pandas
+                frame of nodes; see :func:`bagcn.tables.as_graph`.
+            y: the classes, or the name of the column that holds them.
+            edges: a frame of edges, with a frame of nodes.
+            features: of the nodes, with a SciPy adjacency.
+            layout: what the columns mean, where that is not plain.
+            on_epoch: called after each epoch with its number.
+        """
         self._prepare(as_graph(graph, y, edges=edges, features=features, layout=layout))
         return self._learn(on_epoch)
 
@@ -144,6 +158,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict_proba(self, graph: Any = None, *, edges: Any = None, features: Any = None) -> Array:
         """Return calibrated probabilities (N, C), the columns in the order of ``classes_``."""
+        check_is_fitted(self, "model_")
         owned = None
         if graph is not None:
             owned = as_graph(
@@ -156,8 +171,11 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self, graph: Any = None, y: Any = None, *, edges: Any = None, features: Any = None
     ) -> float:
         """Return the accuracy: on the test nodes, or on all labelled nodes of the graph given."""
+        check_is_fitted(self, "model_")
         if graph is None:
             nodes = self.split_.test
+            if not len(nodes):
+                raise ValueError("the split has no test nodes: give a graph with labels to score")
             truth, predicted = self.task_.y[nodes].numpy(), self.predict()[nodes]
             return float((self.classes_[truth] == predicted).mean())
         owned = as_graph(graph, y, edges=edges, features=features, layout=self.layout_)
@@ -174,6 +192,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns:
             Plain data; see :func:`bagcn.explain.reasons.reasons`.
         """
+        check_is_fitted(self, "model_")
         from bagcn.explain.named import Named
         from bagcn.explain.reasons import reasons
 
@@ -181,6 +200,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model as a folder; see :mod:`bagcn.bundle`."""
+        check_is_fitted(self, "model_")
         from bagcn import bundle
 
         bundle.save(self, path)
@@ -194,13 +214,17 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _prepare(self, owned: Graph) -> NodeClassifier:
         """Learn the encoders, share out the labels, encode: all that comes before training."""
+        self._device()
+        self.seed_ = self._seed()
         self.layout_, self.counts_ = owned.layout, owned.counts
         self.ids_, self.known_ = owned.ids, owned.labels
         self.classes_ = class_names(owned.labels)
         y = encode(owned.labels, self.classes_)
         self.split_ = owned.split or stratified_split(
-            y, self.classes_, self.random_state, self.train_share, self.val_share
+            y, self.classes_, self.seed_, self.train_share, self.val_share
         )
+        if not (len(self.split_.train) and len(self.split_.val)):
+            raise ValueError("the split leaves no labelled node to train, or none to validate")
         self.encoder_ = fit_encoder(owned, self.scaling, self.no_features)
         self.feature_names_ = self.encoder_.names
         x = self.encoder_.transform(owned)
@@ -222,7 +246,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             weight_decay=self.weight_decay,
             patience=self.patience,
         )
-        seeds = range(self.random_state, self.random_state + self.members)
+        seeds = range(self.seed_, self.seed_ + self.members)
         results = [
             train(
                 self._maker(),
@@ -254,7 +278,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _attention(self) -> str:
         if self.attention != "auto":
             return self.attention
-        limit = EXACT_UP_TO[self._device().type]
+        limit = EXACT_UP_TO.get(self._device().type, EXACT_UP_TO["cpu"])
         return "exact" if self.task_.num_nodes <= limit else "none"
 
     def _maker(self) -> Callable[[int, int], nn.Module]:
@@ -266,14 +290,30 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.model_.eval()
 
     def _device(self) -> torch.device:
+        there = torch.cuda.is_available()
         if self.device == "auto":
-            return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        return torch.device(self.device)
+            return torch.device("cuda" if there else "cpu")
+        try:
+            device = torch.device(self.device)
+        except RuntimeError:
+            raise ValueError(
+                f"expected a device like auto, cpu or cuda, got {self.device!r}"
+            ) from None
+        if device.type == "cuda" and not there:
+            raise ValueError("this machine or this build of torch has no GPU: use cpu or auto")
+        return device
+
+    def _seed(self) -> int:
+        if self.random_state is None:
+            return int(np.random.SeedSequence().generate_state(1)[0])
+        return int(self.random_state)
 
     @torch.no_grad()
     def _logits(self, owned: Graph | None = None) -> Tensor:
         """Return the logits (N, C) of the fitted graph, or of another one."""
         device = self._device()
+        if owned is not None:
+            self._check_places(owned)
         model = self.model_.to(device)
         if owned is None:
             graph = self.task_.prepared_for(model, device)
@@ -281,6 +321,17 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             graph = _prepared(model, self.encoder_.transform(owned), owned, device)
         logits: Tensor = model(*graph)
         return logits.float().cpu()
+
+    def _check_places(self, owned: Graph) -> None:
+        """Refuse to predict by places that mean nothing in the graph given."""
+        encoder = self.encoder_
+        if not isinstance(encoder, StructureEncoder) or encoder.structure != "random-walk":
+            return
+        if (match(self.ids_, owned.ids) < 0).all():
+            raise ValueError(
+                "the features say where in its graph a node is (random-walk), and this graph has "
+                "no node of the one the model was trained on: train with structural features"
+            )
 
     def _calibrate(self) -> None:
         """Fit the temperature on the validation nodes; note what it does to the errors."""

@@ -155,8 +155,13 @@ def picture(evaluation: dict[str, Any], path: Path) -> None:
     except ModuleNotFoundError:
         raise ValueError("a picture needs one more package: pip install 'bagcn[plot]'") from None
 
-    figure = Figure(figsize=(13, 4), layout="constrained")
+    figure = Figure(figsize=(14, 4.6), layout="constrained")
     confusion, calibration, baselines = figure.subplots(1, 3)
+    part = "test" if evaluation["part"] == "test" else "validation"
+    figure.suptitle(
+        f"{evaluation['nodes']:,} {part} nodes: accuracy {evaluation['accuracy']:.1%}, "
+        f"macro-F1 {evaluation['macro_f1']:.1%}"
+    )
     _draw_confusion(confusion, evaluation)
     _draw_reliability(calibration, evaluation)
     _draw_baselines(baselines, evaluation)
@@ -165,14 +170,14 @@ def picture(evaluation: dict[str, Any], path: Path) -> None:
 
 
 def _draw_confusion(axes: Any, evaluation: dict[str, Any]) -> None:
-    table, classes = np.array(evaluation["confusion"]), evaluation["classes"]
-    axes.imshow(
-        table / np.maximum(table.sum(axis=1, keepdims=True), 1), cmap="Blues", vmin=0, vmax=1
-    )
-    places = range(len(classes))
-    axes.set_xticks(places, classes, rotation=45, ha="right")
-    axes.set_yticks(places, classes)
-    axes.set(title="Confusion", xlabel="predicted", ylabel="true")
+    table = np.array(evaluation["confusion"])
+    classes = [_short(name) for name in evaluation["classes"]]
+    share = table / np.maximum(table.sum(axis=1, keepdims=True), 1)
+    axes.imshow(share, cmap="Blues", vmin=0, vmax=1)
+    step = 1 + len(classes) // 40  # of hundreds of classes, not all names fit
+    axes.set_xticks(range(len(classes))[::step], classes[::step], rotation=45, ha="right")
+    axes.set_yticks(range(len(classes))[::step], classes[::step])
+    axes.set(title="Confusion (nodes; shade: share of the row)", xlabel="predicted", ylabel="true")
     if len(classes) <= 12:
         for i, j in np.ndindex(table.shape):
             dark = table[i, j] > table[i].sum() / 2
@@ -180,14 +185,33 @@ def _draw_confusion(axes: Any, evaluation: dict[str, Any]) -> None:
 
 
 def _draw_reliability(axes: Any, evaluation: dict[str, Any]) -> None:
+    """Draw accuracy against confidence; the area of a point is the share of nodes in its bin."""
     curve = evaluation["reliability"]
-    axes.plot([0, 1], [0, 1], color="0.7", linestyle="--")
-    axes.plot(curve["confidence"], curve["accuracy"], marker="o")
-    axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="confidence", ylabel="accuracy")
-    axes.set_title(f"Reliability (error {evaluation['calibration_error']:.3f})")
+    area = 600 * np.array(curve["count"]) / sum(curve["count"])
+    axes.plot([0, 1], [0, 1], color="0.7", linestyle="--", label="perfect calibration")
+    axes.scatter(
+        curve["confidence"],
+        curve["accuracy"],
+        area + 10,
+        color="tab:blue",
+        alpha=0.7,
+        clip_on=False,
+        zorder=3,
+        label="a bin; area: its nodes",
+    )
+    axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", xlabel="confidence", ylabel="accuracy")
+    axes.set_title(f"Calibration (error {evaluation['calibration_error']:.3f})")
+    axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(0.4, 0))
 
 
 def _draw_baselines(axes: Any, evaluation: dict[str, Any]) -> None:
     rows = {**evaluation["baselines"], "this model": evaluation}
-    axes.barh(list(rows), [100 * row["accuracy"] for row in rows.values()])
-    axes.set(title="Accuracy (%)", xlim=(0, 100))
+    colours = ["0.7"] * (len(rows) - 1) + ["tab:blue"]
+    bars = axes.barh(list(rows), [100 * row["accuracy"] for row in rows.values()], color=colours)
+    axes.bar_label(bars, fmt="%.1f", padding=3)
+    axes.set(title="Accuracy (%) on the same split", xlim=(0, 112), xticks=range(0, 101, 20))
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 20 else f"{name[:19]}…"

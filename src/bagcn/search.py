@@ -51,7 +51,13 @@ def search(
 
     def attempt(trial: Any) -> float:
         settings = _drawn(trial, prepared) if trial.number else {}
-        candidate = copy.copy(prepared).set_params(**settings)._learn()
+        candidate = copy.copy(prepared).set_params(**settings)
+        try:
+            candidate._learn()
+        except ValueError:  # it diverged; the settings that came must not
+            if trial.number:
+                raise optuna.TrialPruned from None
+            raise
         if not best or _rank(candidate) > _rank(best[0]):
             best[:] = [candidate]
         if on_trial:
@@ -60,7 +66,7 @@ def search(
         return accuracy + 0.01 * max(loss, -10.0)
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    sampler = optuna.samplers.TPESampler(seed=prepared.random_state)
+    sampler = optuna.samplers.TPESampler(seed=prepared.seed_)
     study = optuna.create_study(direction="maximize", sampler=sampler)
     study.optimize(attempt, n_trials=trials, timeout=seconds)
     return best[0]

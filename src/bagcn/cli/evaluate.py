@@ -58,6 +58,10 @@ def _show(found: dict[str, Any]) -> None:
     rows += [{"method": name, **_both(row)} for name, row in found["baselines"].items()]
     print_rows(console, "Against simple baselines, on the same split", rows)
     print_rows(console, "Classes", found["per_class"])
+    curve = found["reliability"]
+    bins = zip(curve["confidence"], curve["accuracy"], curve["count"], strict=True)
+    calibration = [{"confidence": c, "accuracy": a, "nodes": n} for c, a, n in bins]
+    print_rows(console, "Calibration", calibration)
     confusion = [
         {"true \\ predicted": name, **dict(zip(found["classes"], row, strict=True))}
         for name, row in zip(found["classes"], found["confusion"], strict=True)

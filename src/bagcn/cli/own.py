@@ -61,6 +61,7 @@ def table_options(command: Command) -> Command:
             help="What nodes without features get: what surrounds them, or where they are.",
         ),
         click.option("--tune", "budget", metavar="BUDGET", help="Trials, or a time like 10m."),
+        click.option("--predictions", metavar="FILE", help="Predict all nodes as well, into it."),
     ]
     return input_options(_added(command, options))
 
@@ -88,6 +89,7 @@ def train_tables(
     split_column: str | None = None,
     no_features: str | None = None,
     budget: str | None = None,
+    predictions: str | None = None,
     table_format: str | None = None,
     separator: str | None = None,
     model: str = "bagcn-add",
@@ -114,6 +116,7 @@ def train_tables(
         split_column: a column.
         no_features: what nodes without features get.
         budget: of tuning, if it is wanted.
+        predictions: a file for the predictions of all nodes, if they are wanted.
         table_format: of both tables.
         separator: of their columns.
         model: a model's name.
@@ -124,11 +127,19 @@ def train_tables(
     """
     from rich.console import Console
 
+    from bagcn.bundle import check_place
+    from bagcn.cli.predict import write_predictions
     from bagcn.estimator import NodeClassifier
+    from bagcn.search import read_budget
     from bagcn.tables import Layout, from_frames
+    from bagcn.tables.ids import to_json
+    from bagcn.tables.summary import columns_used
 
     if label is None:
         raise ValueError("which column of the nodes holds the classes? say so with --label")
+    check_place(Path(out))
+    if budget is not None:
+        read_budget(budget)
     layout = Layout(
         id=id_column,
         label=label,
@@ -141,16 +152,21 @@ def train_tables(
         split=split_column,
         directed=directed,
     )
-    console = Console(quiet=quiet, highlight=False, soft_wrap=True)
+    console = Console(quiet=quiet, highlight=False, soft_wrap=True, stderr=predictions == "-")
     frames = read_tables(nodes, edges, table_format, separator)
     graph = from_frames(*frames, layout, names=(str(nodes), str(edges)))
     classifier = NodeClassifier(model, no_features=no_features, random_state=seed, device=device)
     _set(classifier, settings or {})
     classifier._prepare(graph)
-    _show_data(console, classifier)
+    for names in (classifier.ids_, classifier.classes_):
+        to_json(names)  # what could not be saved is refused before training
+    _show_data(console, classifier, columns_used(graph.layout, list(frames[1].columns)))
     classifier = _trained(classifier, budget, quiet)
     classifier.save(out)
     _show_result(console, classifier, out)
+    if predictions is not None:
+        count = write_predictions(classifier, None, predictions)
+        console.print(f"{count:,} predictions are in {predictions}.", markup=False)
 
 
 def read_tables(
@@ -213,8 +229,8 @@ def _trained(classifier: NodeClassifier, budget: str | None, quiet: bool) -> Nod
         return search(classifier, budget, on_trial)
 
 
-def _show_data(console: Console, classifier: NodeClassifier) -> None:
-    """Print what the tables hold."""
+def _show_data(console: Console, classifier: NodeClassifier, used: str) -> None:
+    """Print what the tables hold; ``used`` says which columns mean what."""
     from bagcn.tables import RULES
     from bagcn.tables.summary import describe, remarks
 
@@ -226,7 +242,7 @@ def _show_data(console: Console, classifier: NodeClassifier) -> None:
         f"[bold]{data['labelled_nodes']:,}[/] nodes have a label, "
         f"{data['nodes'] - data['labelled_nodes']:,} are to be predicted."
     )
-    for sentence in remarks(data):
+    for sentence in (used, *remarks(data)):
         console.print(f"  {sentence}", markup=False)
     print_rows(console, "Classes", data["classes"])
     if data["columns"]:

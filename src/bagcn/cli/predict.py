@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from bagcn.cli.own import input_options, read_tables
 
-__all__ = ["predict"]
+if TYPE_CHECKING:
+    from bagcn.estimator import NodeClassifier
+    from bagcn.tables import Graph
+
+__all__ = ["predict", "write_predictions"]
 
 
 @click.command()
@@ -41,7 +47,7 @@ def predict(
       bagcn predict model/ --nodes new.csv --edges links.csv --out predictions.parquet
     """
     from bagcn.bundle import load
-    from bagcn.tables import from_frames, prediction_table, write_table
+    from bagcn.tables import from_frames
 
     classifier = load(model, device)
     graph = None
@@ -49,6 +55,17 @@ def predict(
         frames = read_tables(nodes, edges, table_format, separator)
         names = (str(nodes), str(edges))
         graph = from_frames(*frames, classifier.layout_, labelled=False, names=names)
+    count = write_predictions(classifier, graph, out, kind)
+    if out != "-":
+        click.echo(f"{count:,} predictions are in {out}", err=True)
+
+
+def write_predictions(
+    classifier: NodeClassifier, graph: Graph | None, out: str, kind: str | None = None
+) -> int:
+    """Write the predictions for a graph, or for the fitted one; return how many they are."""
+    from bagcn.tables import prediction_table, write_table
+
     table = prediction_table(
         classifier.ids_ if graph is None else graph.ids,
         classifier.classes_,
@@ -57,5 +74,4 @@ def predict(
         classifier.layout_.id or "id",
     )
     write_table(table, out, kind)
-    if out != "-":
-        click.echo(f"{len(table):,} predictions are in {out}", err=True)
+    return len(table)

@@ -69,6 +69,8 @@ def detect(column: pd.Series[Any]) -> Found:
         return Found("date", "stored as date")
     if types.is_numeric_dtype(column.dtype):
         return Found("number", "stored as numbers")
+    if _is_duration(column):
+        return Found("number", "stored as durations")
     return _detect_words(column)
 
 
@@ -141,10 +143,19 @@ def cells_of(column: pd.Series[Any]) -> Array:
 
 
 def texts_of(column: pd.Series[Any]) -> Array:
-    """Return the cells as texts, None where they are missing or empty: (N,) objects."""
+    """Return the cells as texts, None where they are missing or empty: (N,) objects.
+
+    Whole numbers are written without a point, also where gaps have made them decimal.
+    """
     cells = cells_of(column)
+    if column.dtype.kind == "f":
+        cells = np.array([_whole(cell) for cell in cells], dtype=object)
     texts = (None if _absent(cell) else str(cell) for cell in cells)
     return np.fromiter(texts, dtype=object, count=len(cells))
+
+
+def _whole(cell: Any) -> Any:
+    return int(cell) if isinstance(cell, float) and cell.is_integer() else cell
 
 
 def _absent(cell: Any) -> bool:
@@ -155,13 +166,15 @@ def numbers_of(column: pd.Series[Any]) -> Array:
     """Return the cells as float64, NaN where they are missing or no numbers: (N,)."""
     import pandas as pd
 
+    if _is_duration(column):
+        return _seconds(column)
     read = pd.to_numeric(column, errors="coerce")
     numbers = np.asarray(read.to_numpy(dtype=np.float64, na_value=np.nan))
     infinite = np.flatnonzero(np.isinf(numbers))
     if len(infinite):
         raise ValueError(
-            f"column {column.name!r} holds {len(infinite):,} infinite values, the first in row "
-            f"{infinite[0] + 1}: empty these cells, or leave the column out with "
+            f"column {column.name!r} holds infinite values ({len(infinite):,} in all, the first in "
+            f"row {infinite[0] + 1}): empty these cells, or leave the column out with "
             f"--drop {column.name}"
         )
     return numbers
@@ -204,6 +217,21 @@ def _is_time(column: pd.Series[Any]) -> bool:
     from pandas.api import types
 
     return types.is_datetime64_any_dtype(column.dtype) or "date32" in str(column.dtype)
+
+
+def _is_duration(column: pd.Series[Any]) -> bool:
+    from pandas.api import types
+
+    return types.is_timedelta64_dtype(column.dtype) or str(column.dtype).startswith("duration")
+
+
+def _seconds(column: pd.Series[Any]) -> Array:
+    import pandas as pd
+
+    seconds: Array = (
+        pd.to_timedelta(column).dt.total_seconds().to_numpy(np.float64, na_value=np.nan)
+    )
+    return seconds
 
 
 def _is_list(column: pd.Series[Any]) -> bool:

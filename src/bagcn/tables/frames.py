@@ -55,7 +55,7 @@ def from_frames(
         labels=_labels(nodes, layout, labelled, names[0]),
         edge_index=edge_index,
         edge_weight=weight,
-        table=_features(nodes, layout, names[0]),
+        table=_features(nodes, layout, labelled, names[0]),
         split=_split(nodes, layout, labelled, names[0]),
         counts=counts,
         layout=layout,
@@ -137,7 +137,7 @@ def _unique(ids: Array, column: str, name: str) -> None:
         extra = len(pd.unique(ids[repeated]))
         raise ValueError(
             f"{name} has the id {ids.tolist()[rows[0]]!r} in the rows {same[0]} and {same[1]} of "
-            f"column {column!r} ({extra:,} ids are repeated): every node needs an id of its own"
+            f"column {column!r} ({extra:,} ids are not unique): every node needs an id of its own"
         )
 
 
@@ -181,11 +181,11 @@ def _labels(nodes: pd.DataFrame, layout: Layout, labelled: bool, name: str) -> A
     filled = [cell for cell in cells if cell is not None]
     if all(isinstance(cell, float) and cell.is_integer() for cell in filled):
         cells = [None if cell is None else int(cell) for cell in cells]
-    return known_labels(cells, len(nodes))
+    return known_labels(cells, len(nodes), minus_one=False)
 
 
-def _features(nodes: pd.DataFrame, layout: Layout, name: str) -> pd.DataFrame:
-    for column in (*(layout.features or ()), *layout.drop):
+def _features(nodes: pd.DataFrame, layout: Layout, labelled: bool, name: str) -> pd.DataFrame:
+    for column in (*(layout.features or ()), *(layout.drop if labelled else ())):
         _present(nodes, column, name)
     taken = {layout.id, layout.label, layout.split, *layout.drop}
     wanted = layout.features or [str(column) for column in nodes.columns]

@@ -37,9 +37,11 @@ def as_graph(
 
     Args:
         graph: a PyTorch Geometric ``Data``; a NetworkX graph, whose node attributes are the
-            feature columns; a square SciPy sparse matrix or array; or a pandas frame of nodes.
-        y: classes. An array for ``Data`` and SciPy matrices, where None, NaN, an empty text and,
-            among integers, -1 are unknown; the name of a node attribute or column otherwise.
+            feature columns (its edges are used both ways, unless ``layout`` says that they are
+            directed); a square SciPy sparse matrix or array; or a pandas frame of nodes.
+        y: classes: an array, in the order of the nodes, where None, NaN, an empty text and, among
+            integers, -1 are unknown; or the name of a column or node attribute. Of ``Data``,
+            ``data.y`` if not given.
         edges: a pandas frame of edges, with a frame of nodes.
         features: an array, a sparse matrix or a frame of features, with a SciPy matrix.
         layout: what the columns mean, where that is not plain.
@@ -51,20 +53,28 @@ def as_graph(
     if hasattr(graph, "edge_index"):
         return _from_data(graph, y, layout)
     if hasattr(graph, "columns") or hasattr(graph, "nodes"):
-        layout = layout if y is None else replace(layout, label=y)
-        if labelled and layout.label is None:
+        named = isinstance(y, str)
+        layout = replace(layout, label=y) if named else layout
+        if labelled and layout.label is None and y is None:
             raise ValueError("which column holds the classes? give its name as y")
-        if hasattr(graph, "nodes"):
-            return _from_networkx(graph, layout, labelled)
-        if edges is None:
-            raise ValueError("a frame of nodes needs a frame of edges: give it as edges=")
-        return from_frames(graph, edges, layout, labelled=labelled)
+        owned = _from_columns(graph, edges, layout, labelled)
+        return (
+            owned if named or y is None else replace(owned, labels=known_labels(y, len(owned.ids)))
+        )
     if hasattr(graph, "tocoo"):
         return _from_matrix(graph, y, features, layout)
     raise ValueError(
         "expected a PyTorch Geometric Data, a NetworkX graph, a SciPy sparse matrix or a pandas "
         f"frame of nodes with one of edges, got {type(graph).__name__}"
     )
+
+
+def _from_columns(graph: Any, edges: Any, layout: Layout, labelled: bool) -> Graph:
+    if hasattr(graph, "nodes"):
+        return _from_networkx(graph, layout, labelled)
+    if edges is None:
+        raise ValueError("a frame of nodes needs a frame of edges: give it as edges=")
+    return from_frames(graph, edges, layout, labelled=labelled)
 
 
 def _from_networkx(graph: Any, layout: Layout, labelled: bool) -> Graph:
@@ -95,23 +105,34 @@ _NODE, _ENDS = "(node)", ("(source)", "(target)")  # no attribute is likely to h
 
 def _from_data(data: Any, y: Any, layout: Layout) -> Graph:
     """Take a ``Data`` as it is, its edges and masks included."""
-    size = int(data.num_nodes)
+    size, edge_index = int(data.num_nodes), data.edge_index.cpu()
+    y = data.get("y") if y is None else y
+    if isinstance(y, Tensor) and y.dim() == 2 and y.shape[1] == 1:
+        y = y[:, 0]
+    source, target = edge_index.numpy()
+    _, _, counts = clean_edges(source, target, None, size, directed=True)
+    labels = known_labels(y, size)
     return Graph(
         ids=np.arange(size),
-        labels=known_labels(data.y if y is None else y, size),
-        edge_index=data.edge_index.cpu(),
+        labels=labels,
+        edge_index=edge_index,
         edge_weight=data.edge_weight.cpu() if data.get("edge_weight") is not None else None,
         x=None if data.get("x") is None else _features(data.x),
-        split=_masks(data),
+        split=_masks(data, labels),
+        counts=replace(counts, self_loops=0, duplicates=0),  # as it is: none is left out
         layout=layout,
     )
 
 
-def _masks(data: Any) -> Split | None:
+def _masks(data: Any, labels: Array) -> Split | None:
+    """Return the labelled nodes of the masks, if they can train and validate."""
     masks = [data.get(f"{part}_mask") for part in ("train", "val", "test")]
     if any(mask is None or mask.dim() != 1 for mask in masks):
         return None
-    train, val, test = (mask.cpu().nonzero().flatten() for mask in masks)
+    known = torch.tensor([label is not None for label in labels.tolist()])
+    train, val, test = ((mask.cpu() & known).nonzero().flatten() for mask in masks)
+    if not (len(train) and len(val)):
+        return None
     return Split("from masks", train, val, test)
 
 

@@ -18,23 +18,36 @@ __all__ = ["class_names", "encode", "known_labels", "stratified_split"]
 Array = np.ndarray
 
 
-def known_labels(y: Any, num_nodes: int) -> Array:
-    """Return the classes as objects, None where unknown: (N,)."""
+def known_labels(y: Any, num_nodes: int, minus_one: bool = True) -> Array:
+    """Return the classes as objects, None where unknown: (N,).
+
+    Args:
+        y: a class for each node; None, NaN and blank texts are unknown.
+        num_nodes: N.
+        minus_one: whether the number -1 is unknown too, as is usual in arrays; in a table it is a
+            class, beside 0 and 1 say.
+    """
     labels = np.full(num_nodes, None, dtype=object)
     if y is None:
         return labels
     values = y.tolist() if hasattr(y, "tolist") else list(y)
     if len(values) != num_nodes:
         raise ValueError(f"expected a class for each of {num_nodes} nodes, got {len(values)}")
-    labels[:] = [None if _missing(value) else value for value in values]
+    if any(isinstance(value, list) for value in values):
+        raise ValueError(
+            "expected one class for each node, got several: y must have the shape (N,)"
+        )
+    labels[:] = [None if _missing(value, minus_one) else value for value in values]
     return labels
 
 
-def _missing(value: Any) -> bool:
-    if value is None or value == "":
+def _missing(value: Any, minus_one: bool) -> bool:
+    if value is None:
         return True
+    if isinstance(value, str):
+        return not value.strip()
     if isinstance(value, int) and not isinstance(value, bool):
-        return value == -1
+        return minus_one and value == -1
     return bool(value != value)  # NaN and pandas' NaT
 
 

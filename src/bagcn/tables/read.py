@@ -35,17 +35,22 @@ def read_table(path: str | Path, kind: str | None = None, separator: str = "") -
     """
     content = _content(path)
     kind = kind or _kind_of(str(path), content)
-    table = (
-        _parquet(content, path)
-        if kind == "parquet"
-        else _separated(content, path, separator or FORMATS[kind])
-    )
+    separator = _one_character(separator.replace("\\t", "\t") or FORMATS[kind], kind)
+    table = _parquet(content, path) if kind == "parquet" else _separated(content, path, separator)
     if table.num_rows == 0:
         raise ValueError(f"{path} has no rows: expected a header and a row for each node or edge")
     import pandas as pd
 
     frame: pd.DataFrame = table.to_pandas(types_mapper=pd.ArrowDtype)
     return frame
+
+
+def _one_character(separator: str, kind: str) -> str:
+    if kind != "parquet" and (len(separator) != 1 or separator in '"\r\n'):
+        raise ValueError(
+            f"the separator must be one character, like ';' or a tab (\\t), got {separator!r}"
+        )
+    return separator
 
 
 def _content(path: str | Path) -> bytes:
@@ -81,9 +86,27 @@ def _parquet(content: bytes, path: str | Path) -> Any:
     import pyarrow.parquet as pq
 
     try:
-        return pq.read_table(pa.BufferReader(content))
+        table = pq.read_table(pa.BufferReader(content))
     except (pa.ArrowException, OSError) as error:
         raise ValueError(f"{path} is no readable Parquet file: {_one_line(error)}") from None
+    return _usual(table)
+
+
+def _usual(table: Any) -> Any:
+    """Return the columns in types that pandas computes with; UUIDs become their texts."""
+    import pyarrow as pa
+
+    casts = {"halffloat": pa.float32(), "string_view": pa.string()}  # by name: not in all versions
+    for i, field in enumerate(table.schema):
+        column = table.column(i)
+        kind = str(field.type)
+        if kind == "extension<arrow.uuid>":
+            texts = [None if value is None else str(value) for value in column.to_pylist()]
+            column = pa.chunked_array([texts], pa.string())
+        elif kind in casts:
+            column = column.cast(casts[kind])
+        table = table.set_column(i, field.name, column)
+    return table
 
 
 def _separated(content: bytes, path: str | Path, separator: str) -> Any:
@@ -104,6 +127,8 @@ def _separated(content: bytes, path: str | Path, separator: str) -> Any:
             ),
         )
     except pa.ArrowInvalid as error:
+        if "UTF8" in str(error):
+            raise _not_utf8(path) from None
         raise ValueError(
             f"cannot read {path} as a table with {len(names)} columns separated by "
             f"{separator!r}: {_one_line(error)}"
@@ -115,7 +140,7 @@ def _header(content: bytes, path: str | Path, separator: str) -> list[str]:
     try:
         line = content[: end if end >= 0 else None].decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise ValueError(f"{path} is no UTF-8 text: save it as UTF-8, or as Parquet") from None
+        raise _not_utf8(path) from None
     names = next(csv.reader(io.StringIO(line.rstrip("\r")), delimiter=separator))
     others = [s for s in _SEPARATORS if s != separator and s in line]
     if len(names) == 1 and others:
@@ -127,6 +152,10 @@ def _header(content: bytes, path: str | Path, separator: str) -> list[str]:
     if repeated:
         raise ValueError(f"{path} has several columns with the name {repeated[0]!r}: rename them")
     return names
+
+
+def _not_utf8(path: str | Path) -> ValueError:
+    return ValueError(f"{path} is no UTF-8 text: save it as UTF-8, or as Parquet")
 
 
 def _one_line(error: Exception) -> str:

@@ -13,8 +13,9 @@ from scipy.sparse.csgraph import connected_components
 
 if TYPE_CHECKING:
     from bagcn.estimator import NodeClassifier
+    from bagcn.tables.graph import Layout
 
-__all__ = ["describe", "remarks"]
+__all__ = ["columns_used", "describe", "remarks"]
 
 
 def describe(classifier: NodeClassifier) -> dict[str, Any]:
@@ -73,19 +74,29 @@ def _columns(classifier: NodeClassifier) -> list[dict[str, Any]]:
     ]
 
 
+def columns_used(layout: Layout, edge_columns: list[str]) -> str:
+    """Return in a sentence which columns hold ids, ends and weights, and which are not used."""
+    weight = f", weighted by {layout.weight!r}" if layout.weight else ""
+    used = {layout.source, layout.target, layout.weight}
+    unused = [repr(column) for column in edge_columns if column not in used]
+    rest = f"; not used: {', '.join(unused)}" if unused else ""
+    return (
+        f"Ids are in the column {layout.id!r}, edges join {layout.source!r} and "
+        f"{layout.target!r}{weight}{rest}."
+    )
+
+
 def remarks(data: dict[str, Any]) -> list[str]:
     """Return what the owner of the graph should know, a sentence each."""
     sentences = [
-        (data["self_loops_dropped"], "edges from a node to itself are left out"),
-        (data["duplicates_merged"], "edges repeat an earlier row and are merged with it"),
-        (data["isolated_nodes"], "nodes have no edge: only their own features speak for them"),
+        ("self_loops_dropped", "Edges from a node to itself, left out"),
+        ("duplicates_merged", "Edges that repeat an earlier row, merged with it"),
+        ("isolated_nodes", "Nodes without an edge, for which only their own features speak"),
+        ("rows_with_unknown_ids_dropped", "Edges that name an id that no node has, left out"),
     ]
-    found = [f"{count:,} {text}." for count, text in sentences if count]
+    found = [f"{text}: {data[name]:,}." for name, text in sentences if data[name]]
     if data["rows_with_unknown_ids_dropped"]:
-        found.append(
-            f"{data['rows_with_unknown_ids_dropped']:,} edges name an id that no node has and are "
-            f"left out; the first such id is {data['first_unknown_id']!r}."
-        )
+        found[-1] = f"{found[-1][:-1]}; the first such id is {data['first_unknown_id']!r}."
     return found + _about_direction(data) + _about_balance(data)
 
 
@@ -94,13 +105,13 @@ def _about_direction(data: dict[str, Any]) -> list[str]:
     distinct -= data["rows_with_unknown_ids_dropped"]
     if data["directed"]:
         return ["Edges carry messages from source to target only (--directed)."]
-    if 0 < data["rows_written_both_ways"] < distinct:
-        share = data["rows_written_both_ways"] / distinct
-        return [
-            f"{share:.0%} of the edges are written in both directions; all are used in both "
-            "(--directed keeps the direction)."
-        ]
-    return []
+    both = data["rows_written_both_ways"]
+    if both == distinct:
+        return []
+    return [
+        f"Edges written in both directions: {both:,} of {distinct:,}; all are used in both "
+        "(--directed keeps the direction)."
+    ]
 
 
 def _about_balance(data: dict[str, Any]) -> list[str]:

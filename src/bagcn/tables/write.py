@@ -40,6 +40,8 @@ def prediction_table(
     """
     import pandas as pd
 
+    if id_name in ("prediction", "confidence", "label"):
+        id_name = "id"
     best = probabilities.argmax(axis=1)
     columns: dict[str, Any] = {
         id_name: _column(ids),
