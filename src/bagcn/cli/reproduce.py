@@ -71,7 +71,7 @@ def reproduce(study: str, **options: Any) -> None:
         return
     lacking = sum([_one(each, _plan(each, options), options) for each in studies])
     if lacking and not options["draw_only"]:
-        raise click.ClickException(f"{lacking:,} runs could not be made; see above")
+        raise click.ClickException(f"{_runs(lacking)} could not be made; see above")
 
 
 def _plan(study: Study, options: dict[str, Any]) -> Plan:
@@ -97,7 +97,7 @@ def _list(study: Study, plan: Plan) -> None:
     from bagcn.reproduce import missing
 
     lacking = missing(study, plan)
-    state = f"{lacking:,} runs missing" if lacking else "complete"
+    state = f"{_runs(lacking)} missing" if lacking else "complete"
     click.echo(f"{study.name:<12} {study.title} ({study.where}): {state}")
 
 
@@ -121,6 +121,10 @@ def _one(study: Study, plan: Plan, options: dict[str, Any]) -> int:
     return missing(study, plan)
 
 
+def _runs(count: int) -> str:
+    return f"{count:,} run" + ("s" if count > 1 else "")
+
+
 def _folder(study: Study, options: dict[str, Any]) -> Path:
     if options["out"]:
         return Path(options["out"])
@@ -137,7 +141,7 @@ def _progress(
 
         def started(words: str, runs: int) -> None:
             if not quiet:
-                click.echo(f"{name}: {done:,} of {total:,} runs; {words}: {runs} runs", err=True)
+                click.echo(f"{name}: {done:,} of {total:,} runs; {words}: {_runs(runs)}", err=True)
 
         def finished(record: Any) -> None:
             nonlocal done

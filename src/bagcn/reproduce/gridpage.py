@@ -57,14 +57,15 @@ def signed(value: float | None, digits: int = 1) -> str:
 
 
 def _state(drawn: Drawn) -> str:
-    there = drawn.wanted - drawn.missing
-    fewer = drawn.study.attack_seeds
-    attacked = f", {fewer} where models are attacked" if fewer else ""
+    there, fewer = drawn.wanted - drawn.missing, drawn.study.attack_seeds
+    seeds = f"{drawn.seeds} seed{'s' if drawn.seeds > 1 else ''} a cell"
+    if fewer:
+        seeds += f", {min(fewer, drawn.seeds)} where models are attacked"
     if not drawn.missing:
-        return f"All {there:,} runs are there: {drawn.seeds} seeds a cell{attacked}."
+        return f"All {there:,} runs are there: {seeds}."
     return (
-        f"{there:,} of {drawn.wanted:,} runs are there ({drawn.seeds} seeds a cell{attacked}): "
-        "what is missing is shown as –, cells with fewer runs say how many."
+        f"{there:,} of {drawn.wanted:,} runs are there ({seeds}): what is missing is shown as –, "
+        "cells with fewer runs say how many."
     )
 
 
