@@ -30,7 +30,8 @@ class Browser:
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
         arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
         options = {"args": [*arguments, "--hide-scrollbars"], "binary": binary}
-        wanted = {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}
+        logs = {"browser": "ALL", "performance": "ALL"}
+        wanted = {"goog:chromeOptions": options, "goog:loggingPrefs": logs}
         self._path = ""
         found = self._call("POST", "/session", {"capabilities": {"alwaysMatch": wanted}})
         self._path = f"/session/{found['sessionId']}"
@@ -51,6 +52,7 @@ class Browser:
         self.devtools("Emulation.setEmulatedMedia", features=[scheme])
         self._call("POST", "/url", {"url": "about:blank"})  # a new hash alone would not load anew
         self.errors()
+        self.requests()
         self._call("POST", "/url", {"url": page.resolve().as_uri()})
 
     def devtools(self, command: str, **parameters: Any) -> Any:
@@ -98,7 +100,17 @@ class Browser:
 
     def errors(self) -> list[str]:
         """Return what the console has complained of since the last call."""
-        return [entry["message"] for entry in self._call("POST", "/se/log", {"type": "browser"})]
+        return [entry["message"] for entry in self._log("browser")]
+
+    def requests(self) -> list[str]:
+        """Return the addresses that the page has asked for since the last call."""
+        events = [json.loads(entry["message"])["message"] for entry in self._log("performance")]
+        sent = [event for event in events if event["method"] == "Network.requestWillBeSent"]
+        return [event["params"]["request"]["url"] for event in sent]
+
+    def _log(self, kind: str) -> list[dict[str, Any]]:
+        entries: list[dict[str, Any]] = self._call("POST", "/se/log", {"type": kind})
+        return entries
 
     def screenshot(self, path: Path) -> None:
         path.write_bytes(base64.b64decode(self._call("GET", "/screenshot")))

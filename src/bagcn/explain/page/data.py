@@ -136,7 +136,7 @@ def _content(
             "known": named.y[nodes].tolist(),
             "trained": torch.isin(nodes, named.train.cpu()).int().tolist(),
             "predicted": probabilities.argmax(1).tolist(),
-            "confidence": _rounded(probabilities.amax(1)),
+            "confidence": _rounded(probabilities.amax(1), 4),
             "degree": [len(around) for around in near],
             "facts": told,
         },
@@ -153,7 +153,7 @@ def _why(found: Explanation, row: int, place: dict[int, int]) -> Json:
     for k, other in enumerate(pairs.others[row].tolist()):
         if other >= 0:
             without = found.without[row, k]
-            numbers = _rounded(torch.stack([pairs.weight[row, k], without[predicted]]), 6)
+            numbers = _rounded(torch.stack([pairs.weight[row, k], without[predicted]]))
             hops = int(pairs.hops[row, k])
             shown.append([place[other], *numbers, int(without.argmax()), hops])
     parts = (found.without_features, found.without_neighbours, found.without_shortcuts)
@@ -166,7 +166,7 @@ def _why(found: Explanation, row: int, place: dict[int, int]) -> Json:
     }
 
 
-def _rounded(values: Tensor, digits: int = 4) -> list[float]:
+def _rounded(values: Tensor, digits: int = 6) -> list[float]:
     """Return numbers with so many significant digits."""
     return [float(f"{value:.{digits}g}") for value in values.tolist()]
 
