@@ -66,13 +66,13 @@ def test_together_gives_the_records_of_each_recipe_alone(
     alone = study(LINES)
     shared = study(LINES.replace("seeds = 2", 'seeds = 2\ntogether = ["split"]'))
     sizes = []
-    train = population.train_population
+    train = population.trained
 
-    def counting(build: Any, task: Any, members: Any, *args: Any, **options: Any) -> Any:
+    def counting(recipe: Any, task: Any, members: Any, machine: Any) -> Any:
         sizes.append(len(members))
-        return train(build, task, members, *args, **options)
+        return train(recipe, task, members, machine)
 
-    monkeypatch.setattr(population, "train_population", counting)
+    monkeypatch.setattr(population, "trained", counting)
     first = {r["id"]: r["test"] for r in run_missing(alone, plan(tmp_path / "alone"))}
     assert sizes == []
     second = {r["id"]: r["test"] for r in run_missing(shared, plan(tmp_path / "shared"))}

@@ -16,12 +16,11 @@ from bagcn.reproduce.definition import Study
 from bagcn.reproduce.grid import cells_of, key_of
 from bagcn.reproduce.running import FAILURES, Plan
 from bagcn.robustness.evasion import Attack, Search, flip_edges
-from bagcn.study.models import card_of
 from bagcn.study.recipe import Recipe, load_recipe
 from bagcn.study.record import Run, record_of
-from bagcn.study.runner import Machine, graph, pick_device, planned
+from bagcn.study.runner import Machine, graph, pick_device, planned, trained
 from bagcn.study.store import Record
-from bagcn.training import Member, Result, TrainSettings, train_population
+from bagcn.training import Member, Result, TrainSettings
 
 __all__ = ["AttackJob", "attack_jobs", "run_attacks"]
 
@@ -115,7 +114,7 @@ class _Others:
             recipe = load_recipe(SURROGATE, victim.recipe.dataset)
             train = {k: v for k, v in self.plan.changes.items() if k in TrainSettings.names()}
             run = Run(recipe.changed(train), OTHERS + victim.seed, victim.split)
-            (self._trained[key],) = _trained([run], self.plan.machine)
+            (self._trained[key],) = _victims([run], self.plan.machine)
         if (*key, budget) not in self._edges:
             nodes = torch.as_tensor(victim.split.test)
             self._edges[*key, budget] = self._trained[key].fooled(budget, nodes, self.search)
@@ -127,7 +126,7 @@ def _attacked(
 ) -> Iterator[Record]:
     machine, search = others.plan.machine, others.search
     runs = planned(recipe, sorted({seed for seed, _ in attacks}), machine)
-    for victim in _trained(runs, machine):
+    for victim in _victims(runs, machine):
         nodes = torch.as_tensor(victim.run.split.test)
         for text in (text for seed, text in attacks if seed == victim.run.seed):
             attack = Attack.parse(text)
@@ -139,21 +138,12 @@ def _attacked(
             yield _record(victim, text, search, victim.accuracy(edges, nodes), device)
 
 
-def _trained(runs: Sequence[Run], machine: Machine) -> Iterator[_Victim]:
+def _victims(runs: Sequence[Run], machine: Machine) -> Iterator[_Victim]:
     """Train a model for each run of a recipe."""
     recipe, device = runs[0].recipe, pick_device(machine.device)
     _, task = graph(recipe, machine)
-    done = train_population(
-        recipe.build,
-        task,
-        [Member(run.seed, run.split) for run in runs],
-        recipe.train,
-        device=device,
-        vectorised=card_of(recipe.model).vectorised,
-        max_memory=machine.max_memory,
-        workers=machine.workers,
-        keep_weights=True,
-    )
+    members = [Member(run.seed, run.split) for run in runs]
+    done = trained(recipe, task, members, machine, keep_weights=True)
     parts = as_matrix(task.x).to(device), task.edge_index.to(device), task.y.to(device)
     for place, result in done:
         model = recipe.build(task.num_features, task.num_classes)
