@@ -29,7 +29,7 @@ from bagcn.training import Member, Task, TrainSettings
 from bagcn.training.capture import Captured
 from bagcn.training.loop import _Loop
 from dense import DenseBAGCN, dense_epoch
-from measure import peak_gib, report, timed
+from measure import forget_peak, peak_gib, report, timed
 
 HIDDEN = 64
 RATES = {"input_dropout": 0.6, "dropout": 0.4}
@@ -99,9 +99,10 @@ def in_this_process(name: str, side: str, device_name: str, repeats: int) -> dic
     """Return milliseconds and GiB of one side's epoch."""
     device = torch.device(device_name)
     data, task = graph(name)
+    forget_peak(device)
     step = SIDES[side](task, data, device)
     seconds = timed(step, device, repeats, warmup=min(5, repeats))
-    return {f"{side} ms": 1000 * seconds, f"{side} GiB": peak_gib(step, device)}
+    return {f"{side} ms": 1000 * seconds, f"{side} GiB": peak_gib(device)}
 
 
 def in_own_process(name: str, side: str, device: str, repeats: int) -> dict[str, float]:

@@ -55,7 +55,7 @@ def draw(source: Path, picture: Path) -> None:
     ):
         for device, style in (("cpu", "o-"), ("cuda", "s--")):
             for side, colour in (("ours", "tab:blue"), ("dense", "tab:red")):
-                points = _latest(lines, device, side)
+                points = [p for p in _latest(lines, device, side) if key in p]
                 if points:
                     name = points[0]["hardware"]["name"] if device == "cuda" else "2 CPU cores"
                     axis.loglog(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import resource
 import statistics
@@ -32,14 +33,22 @@ def timed(step: Callable[[], Any], device: torch.device, repeats: int, warmup: i
     return statistics.median(seconds)
 
 
-def peak_gib(step: Callable[[], Any], device: torch.device) -> float:
-    """Return the most GPU memory held while a step runs, or the most this process held, in GiB."""
+def forget_peak(device: torch.device) -> None:
+    """Begin to look for the most GPU memory held; of a process's own memory there is one peak."""
+    if device.type == "cuda":
+        gc.collect()
+        torch.cuda.empty_cache()
+        torch.cuda.reset_peak_memory_stats(device)
+
+
+def peak_gib(device: torch.device) -> float:
+    """Return the most memory held, in GiB: on the GPU since :func:`forget_peak`.
+
+    A replayed CUDA graph allocates nothing, so the steps before its capture have to be among
+    those that were looked at.
+    """
     if device.type == "cpu":
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    torch.cuda.synchronize()
-    torch.cuda.empty_cache()
-    torch.cuda.reset_peak_memory_stats(device)
-    step()
     torch.cuda.synchronize()
     return torch.cuda.max_memory_allocated(device) / 2**30
 
