@@ -174,11 +174,12 @@ def trained(
 @contextmanager
 def _determinism(wanted: bool) -> Iterator[None]:
     """Ask torch for deterministic kernels, where that is wanted."""
-    before = torch.are_deterministic_algorithms_enabled()
-    if wanted:
-        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # as torch demands on a GPU
-    torch.use_deterministic_algorithms(wanted or before)
+    if not wanted or torch.are_deterministic_algorithms_enabled():
+        yield
+        return
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # as torch demands on a GPU
+    torch.use_deterministic_algorithms(True)
     try:
         yield
     finally:
-        torch.use_deterministic_algorithms(before)
+        torch.use_deterministic_algorithms(False)

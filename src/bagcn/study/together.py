@@ -11,14 +11,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from typing import Any
 
-import torch
-
 from bagcn.study.models import card_of
 from bagcn.study.recipe import Recipe
 from bagcn.study.record import Run, record_of
-from bagcn.study.runner import Machine, graph, pick_device, planned
+from bagcn.study.runner import Machine, graph, pick_device, planned, trained
 from bagcn.study.store import Record, Store
-from bagcn.training import Member, TrainSettings, train_population
+from bagcn.training import Member, TrainSettings
 
 __all__ = ["Job", "run_together", "together", "value_of"]
 
@@ -97,22 +95,8 @@ def _population(group: Sequence[Job], names: Sequence[str], machine: Machine) ->
     runs = [run for recipe, seeds in group for run in planned(recipe, seeds, machine)]
     own = [n for n in names if n != "split" and _differs(n, runs)]
     members = [_member(run, own) for run in runs]
-    torch.use_deterministic_algorithms(machine.deterministic)
-    try:
-        done = train_population(
-            first.build,
-            task,
-            members,
-            first.train,
-            device=device,
-            vectorised=card_of(first.model).vectorised,
-            max_memory=machine.max_memory,
-            workers=machine.workers,
-        )
-        for place, result in done:
-            yield runs[place], result, device
-    finally:
-        torch.use_deterministic_algorithms(False)
+    for place, result in trained(first, task, members, machine):
+        yield runs[place], result, device
 
 
 def _differs(name: str, runs: Sequence[Run]) -> bool:

@@ -17,7 +17,7 @@ from bagcn.training.memory import DoesNotFitError, Footprint, available_memory, 
 from bagcn.training.settings import TrainSettings
 from bagcn.training.stack import Build
 from bagcn.training.task import Task
-from bagcn.training.workers import Done, Job, OnEpoch, cores, pickled, spread
+from bagcn.training.workers import Done, Job, OnEpoch, cores, home, pickled, spread
 
 __all__ = ["train_population"]
 
@@ -71,7 +71,7 @@ def train_population(
         yield from _stacked(job, members, 1, on_epoch)
         return
     threads = max(1, cores() // workers)
-    for i, result in spread(travelling, members, workers, threads, on_epoch):
+    for i, result in spread(travelling, members, workers, threads, on_epoch, home(build)):
         yield i, result
         job.forget(members[i : i + 1])
 

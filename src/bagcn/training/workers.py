@@ -23,7 +23,7 @@ from bagcn.training.settings import TrainSettings
 from bagcn.training.stack import Build
 from bagcn.training.task import Task
 
-__all__ = ["Done", "Job", "OnEpoch", "cores", "pickled", "spread"]
+__all__ = ["Done", "Job", "OnEpoch", "cores", "home", "pickled", "spread"]
 
 logger = logging.getLogger(__name__)
 
@@ -93,14 +93,32 @@ def pickled(job: Job) -> bytes | None:
         return None
 
 
+def home(build: Build) -> str:
+    """Return the module that the function comes from."""
+    return str(getattr(build, "func", build).__module__)
+
+
 def spread(
-    job: bytes, members: Sequence[Member], workers: int, threads: int, on_epoch: OnEpoch | None
+    job: bytes,
+    members: Sequence[Member],
+    workers: int,
+    threads: int,
+    on_epoch: OnEpoch | None,
+    needs: str = "bagcn.training",
 ) -> Iterator[Done]:
     """Train every member in one of several processes and yield those that are done.
 
     The processes end with this one, however it ends: they wait for the end of a pipe.
+
+    Args:
+        job: what the members have in common, pickled.
+        members: each is trained for itself.
+        workers: processes.
+        threads: of each.
+        on_epoch: called with the number of epochs that all of them have done.
+        needs: a module that the job needs: imported once, not in every process.
     """
-    context = _context()
+    context = _context(needs)
     alive, ours = context.Pipe(duplex=False)
     epochs = context.Value("q", 0)
     pool = ProcessPoolExecutor(
@@ -136,12 +154,12 @@ def _result(future: Future[bytes]) -> Result:
     return result
 
 
-def _context() -> Any:
+def _context(needs: str) -> Any:
     """Return a context that never forks this process, whose threads would not survive it."""
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["bagcn.training"])
+    context.set_forkserver_preload(["bagcn.training", *({needs} - {"__main__"})])
     return context
 
 
@@ -154,7 +172,8 @@ def _enter(job: bytes, threads: int, deterministic: bool, alive: Any, epochs: An
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(alive,), daemon=True).start()
     torch.set_num_threads(min(threads, torch.get_num_threads()))
-    torch.use_deterministic_algorithms(deterministic)
+    if deterministic:  # to say no costs a second: torch imports its compiler
+        torch.use_deterministic_algorithms(True)
     _job = pickle.loads(job), epochs
 
 
