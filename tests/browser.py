@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -120,12 +121,12 @@ class Browser:
         self._connection.close()
 
 
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    driver = shutil.which("chromedriver")
-    binary = shutil.which("chromium") or shutil.which("google-chrome")
+@contextmanager
+def opened_browser() -> Iterator[Browser]:
+    """Start a browser; in the end it quits."""
+    driver, binary = _programs()
     if not driver or not binary:
-        pytest.skip("needs chromium and chromedriver (Debian: chromium, chromium-driver)")
+        raise ValueError(MISSING)
     with subprocess.Popen([driver, "--port=0"], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         started = (re.search(r"on port (\d+)\.", line) for line in process.stdout)
@@ -136,3 +137,18 @@ def browser() -> Iterator[Browser]:
         finally:
             window.quit()
             process.terminate()
+
+
+def _programs() -> tuple[str | None, str | None]:
+    return shutil.which("chromedriver"), shutil.which("chromium") or shutil.which("google-chrome")
+
+
+MISSING = "needs chromium and chromedriver (Debian: chromium, chromium-driver)"
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    if not all(_programs()):
+        pytest.skip(MISSING)
+    with opened_browser() as window:
+        yield window
