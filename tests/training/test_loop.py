@@ -9,6 +9,7 @@ import torch
 
 from bagcn.baselines.gcn import GCN
 from bagcn.nn import BAGCN
+from bagcn.ops import cross_entropy
 from bagcn.training import Member, Result, TrainSettings, train
 from training.plain import Run, bagcn, gcn, graph, train_plainly
 
@@ -81,6 +82,26 @@ def test_members_with_settings_of_their_own(names: tuple[str, ...]) -> None:
         own = dict(member.settings)
         common = {name: own.pop(name) for name in ("lr", "weight_decay") if name in own}
         close(result, train(bagcn(**own), task, [Member(3, split)], replace(few, **common))[0])
+
+
+class Weighted(GCN):
+    """A setting with the name of parameters within."""
+
+    def __init__(self, *sizes: int) -> None:
+        super().__init__(*sizes, dropout=0.0)
+        self.weight = 1.0
+
+    def objective(self, x: Any, graph: Any, y: Any, labelled: Any, epoch: Any) -> Any:
+        return self.weight * cross_entropy(self(x, graph), y, labelled)
+
+
+def test_a_setting_is_not_taken_for_a_parameter_of_its_name() -> None:
+    task, split = graph()
+    members = [Member(3, split, {"weight": weight}) for weight in (0.5, 3.0)]
+    together = train(lambda f, c: Weighted(f, 8, c), task, members, SETTINGS)
+    losses = [result.curves["loss"][0] for result in together]
+    plain = train(gcn(0.0), task, [Member(3, split)], SETTINGS)[0].curves["loss"][0]
+    assert losses == pytest.approx([0.5 * plain, 3 * plain], rel=1e-6)
 
 
 def test_a_diverging_member_is_reported_and_harms_nobody() -> None:

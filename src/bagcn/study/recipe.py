@@ -111,9 +111,7 @@ class Recipe:
         if key == "graph":
             return self._on(str(value))
         if key == "scaling":
-            if value not in SCALINGS:
-                raise unknown("feature scaling", str(value), SCALINGS)
-            return replace(self, scaling=value)
+            return replace(self, scaling=_scaling(value))
         known = argument_names(self.model)
         if key not in known:
             raise unknown(
@@ -127,6 +125,12 @@ class Recipe:
             return replace(self, graph="")
         perturbation = Perturbation.parse(graph)
         return replace(self, graph=str(perturbation), split=perturbation.split or self.split)
+
+
+def _scaling(name: Any) -> str:
+    if name not in SCALINGS:
+        raise unknown("feature scaling", str(name), SCALINGS)
+    return str(name)
 
 
 def _typed(change: Any, settings: TrainSettings, key: str, value: Any) -> TrainSettings:
@@ -170,7 +174,7 @@ def load_recipe(
         dataset=dataset,
         variant=variant,
         split=merged.get("split", info.default_split),
-        scaling=merged.get("scaling", info.scaling),
+        scaling=_scaling(merged.get("scaling", info.scaling)),
         source=merged.get("source", ""),
         published=merged.get("published"),
         note=merged.get("note", ""),

@@ -59,7 +59,7 @@ class Stack:
         self.seeds = torch.tensor([_signed(seed) for seed in seeds], dtype=torch.int32).to(device)
         self.settings = {n: torch.tensor(v).to(device) for n, v in settings.items()}
         for name in settings:
-            if not any(hasattr(module, name) for module in model.modules()):
+            if not any(name in vars(module) for module in model.modules()):
                 raise ValueError(
                     f"{name} cannot differ between members: no part of "
                     f"{type(model).__name__} keeps it as an attribute"
@@ -142,7 +142,7 @@ def _overridden(model: nn.Module, settings: Tensors) -> Iterator[None]:
         (module, name, getattr(module, name))
         for name in settings
         for module in model.modules()
-        if hasattr(module, name)
+        if name in vars(module)  # where parameters and modules are not
     ]
     for module, name, _ in own:
         setattr(module, name, settings[name])
