@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import resource
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,17 @@ def raw_data() -> Callable[[str], Path]:
         return own
 
     return folder
+
+
+@pytest.fixture
+def small_files() -> Iterator[None]:
+    """No file can grow beyond 16 KiB, as on a disk without room: writing fails half-way."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (16 * 1024, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 @pytest.fixture(scope="session")

@@ -201,7 +201,7 @@ def _draw_reliability(axes: Any, evaluation: dict[str, Any]) -> None:
     )
     axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", xlabel="confidence", ylabel="accuracy")
     axes.set_title(f"Calibration (error {evaluation['calibration_error']:.3f})")
-    axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(0.4, 0))
+    axes.legend(frameon=False, loc="lower right", bbox_to_anchor=(1, 0.05))
 
 
 def _draw_baselines(axes: Any, evaluation: dict[str, Any]) -> None:

@@ -61,7 +61,7 @@ def detect(column: pd.Series[Any]) -> Found:
     distinct = column.nunique()
     if distinct == 0:
         return Found(None, "empty")
-    if distinct == 1 and not column.isna().any():
+    if distinct == 1 and not column.isna().any() and str(column.iloc[0]):
         return Found(None, "all cells equal")
     if types.is_bool_dtype(column.dtype):
         return Found("boolean", "stored as boolean")

@@ -129,7 +129,8 @@ def _learnt(column: pd.Series[Any], kind: str | None) -> Column:
     found = Found(kind, "as told") if kind and column.notna().any() else detect(column)
     name = str(column.name)
     if found.kind is None:
-        return Column(name, None, found.why, int(column.isna().sum()), {})
+        missing = len(column) if found.why == "empty" else int(column.isna().sum())
+        return Column(name, None, found.why, missing, {})
     cells, learn, _, _ = ENCODINGS[found.kind]
     values = cells(column)
     return Column(name, found.kind, found.why, _gaps(values), learn(values))

@@ -140,7 +140,7 @@ def _features(x: Any) -> Tensor:
     """Return features as float32, dense or sparse CSR."""
     if hasattr(x, "tocsr"):
         return from_scipy(x)
-    tensor = x.cpu() if isinstance(x, Tensor) else torch.as_tensor(np.asarray(x))
+    tensor = x.cpu() if isinstance(x, Tensor) else torch.from_numpy(np.array(x, np.float32))
     if tensor.layout == torch.sparse_coo:
         tensor = tensor.coalesce().to_sparse_csr()
     return tensor.float()

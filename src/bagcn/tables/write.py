@@ -55,11 +55,12 @@ def prediction_table(
 
 
 def _column(values: Array) -> Array:
-    """Return values that a table can hold: those of several types, or of unknown ones, as texts."""
+    """Return values that a table can hold: of several types, or unusual or huge ones, as texts."""
     if values.dtype != object:
         return values
     kinds = {type(value) for value in values if value is not None}
-    if len(kinds) <= 1 and not kinds & {UUID, tuple}:
+    huge = kinds == {int} and any(value is not None and abs(value) >= 2**63 for value in values)
+    if len(kinds) <= 1 and not kinds & {UUID, tuple} and not huge:
         return values
     texts = (None if value is None else str(value) for value in values)
     return np.fromiter(texts, dtype=object, count=len(values))
