@@ -76,7 +76,7 @@ def provenance(found: Outcome, space: Space) -> str:
     """Say in a sentence how the settings were found: trials, seeds, space."""
     last = FIRST_TUNING_SEED + found.seeds - 1
     return (
-        f"tuned here: {found.trials} trials, {found.runs} runs, validation "
+        f"tuned here (trials: {found.trials}, runs: {found.runs}), validation "
         f"{100 * found.validation:.2f} % over the seeds {FIRST_TUNING_SEED}..{last}; "
         f"searched: {space_text(space)}"
     )
