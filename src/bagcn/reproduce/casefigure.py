@@ -8,7 +8,7 @@ from typing import Any
 
 from bagcn.reproduce.figures import PALETTE, saved
 
-__all__ = ["draw_cases"]
+__all__ = ["draw_cases", "layout_of"]
 
 Case = Mapping[str, Any]
 Layout = Mapping[int, Any]
@@ -19,7 +19,7 @@ def draw_cases(cases: Sequence[Case], path: Path) -> None:
     """Draw the 3-hop ego graph of every case, above as it is, below with its shortcuts."""
     with saved(path, 2, len(cases), (4.0, 4.0)) as axes:
         for column, case in zip(axes.T, cases, strict=True):
-            layout = _layout(case)
+            layout = layout_of(case)
             for place, with_shortcuts in zip(column, (False, True), strict=True):
                 _draw(place, case, layout, with_shortcuts)
             column[0].set_title(f"{_title(case)} {case['node']}: 3-hop ego graph", fontsize=11)
@@ -38,10 +38,10 @@ def _sentence(case: Case) -> str:
     same = sum(case["classes"][place[other]] == own for other in case["shortcuts"])
     far = sum(not 0 <= case["hops"][place[other]] <= 3 for other in case["shortcuts"])
     total = len(case["shortcuts"])
-    return f"with shortcuts: {far} of {total} beyond 3 hops, {same} of its class"
+    return f"with its {total} shortcuts:\n{far} beyond 3 hops, {same} of its class"
 
 
-def _layout(case: Case) -> Layout:
+def layout_of(case: Case) -> Layout:
     """Place the ego graph by its edges, and the distant nodes around it."""
     import networkx as nx
     import numpy as np
@@ -82,11 +82,18 @@ def _draw(place: Any, case: Case, layout: Layout, with_shortcuts: bool) -> None:
             linewidths=1.6 if centre else 0.6,
             zorder=4 if centre else 3,
         )
-    points = list(layout.values())
-    place.set_xlim(min(p[0] for p in points) - 0.12, max(p[0] for p in points) + 0.12)
-    place.set_ylim(min(p[1] for p in points) - 0.12, max(p[1] for p in points) + 0.12)
-    place.set_aspect("equal", adjustable="datalim")
+    _square(place, list(layout.values()))
     place.set_axis_off()
+
+
+def _square(place: Any, points: Sequence[Any]) -> None:
+    """Show all points in a square."""
+    low, high = ([end(p[k] for p in points) for k in (0, 1)] for end in (min, max))
+    half = max(high[0] - low[0], high[1] - low[1]) / 2 + 0.12
+    for k, show in enumerate((place.set_xlim, place.set_ylim)):
+        middle = (low[k] + high[k]) / 2
+        show(middle - half, middle + half)
+    place.set_aspect("equal")
 
 
 def _line(place: Any, first: Any, second: Any, **style: Any) -> None:

@@ -134,6 +134,9 @@ class Pool:
             key = key_of(record.get("recipe") or record["victim"], record.get("attack", ""))
             self._runs.setdefault(key, {})[record["seed"]] = record
 
+    def __len__(self) -> int:
+        return sum(map(len, self._runs.values()))
+
     def of(self, cell: Cell, seeds: Sequence[int]) -> list[Record]:
         """Return the cell's runs, in the order of the seeds, those that there are."""
         wanted = {

@@ -12,7 +12,7 @@ from bagcn.reproduce.drawn import Drawn, Value
 from bagcn.reproduce.figures import draw_curves
 from bagcn.reproduce.page import Page, Table
 
-__all__ = ["grid_page", "signed"]
+__all__ = ["grid_page", "head_of", "signed", "state_of"]
 
 NOTHING = "–"
 
@@ -25,12 +25,13 @@ def grid_page(drawn: Drawn) -> Page:
         title=study.title,
         where=study.where,
         about=study.about,
-        state=_state(drawn),
+        state=state_of(drawn),
         tables=[*_tables(drawn), *_claims(drawn)],
         notes=[f"{line.name}: {line.note}" for line in (*study.rows, *study.columns) if line.note],
         figures=_figures(drawn) if study.figure else {},
         plain=drawn.plain(),
-        complete=drawn.missing == 0,
+        there=drawn.wanted - drawn.missing,
+        wanted=drawn.wanted,
     )
 
 
@@ -56,7 +57,8 @@ def signed(value: float | None, digits: int = 1) -> str:
     return text if float(f"{value:.{digits}f}") else f"±{0:.{digits}f}"
 
 
-def _state(drawn: Drawn) -> str:
+def state_of(drawn: Drawn) -> str:
+    """Say how many of the runs are there."""
     there, fewer = drawn.wanted - drawn.missing, drawn.study.attack_seeds
     seeds = f"{drawn.seeds} seed{'s' if drawn.seeds > 1 else ''} a cell"
     if fewer:
@@ -89,13 +91,18 @@ def _chosen(drawn: Drawn) -> Table:
     """Return the table of all rows and the most telling columns."""
     study = drawn.study
     columns = [column for key in study.table for column in study.columns if column.key == key]
-    header = [c.key if c.set or c.attack else "clean" for c in columns]
+    header = [head_of(column) for column in columns]
     lines = [
         [row.group, row.name, *line[2:]]
         for row in study.rows
         for line in _lines(drawn, row, columns)
     ]
     return Table("At a glance", ["", "", *header], lines, words=2)
+
+
+def head_of(column: Line) -> str:
+    """Return how a column is called among others of other groups."""
+    return column.key if column.set or column.attack else "clean"
 
 
 def _lines(drawn: Drawn, row: Line, columns: Sequence[Line]) -> list[list[str]]:

@@ -44,7 +44,8 @@ class Page:
         notes: sentences below the tables.
         figures: by name, a function that draws into a file.
         plain: all numbers as plain data.
-        complete: whether nothing is missing.
+        there: how many runs there are.
+        wanted: how many there are when nothing is missing.
     """
 
     name: str
@@ -56,7 +57,18 @@ class Page:
     notes: Sequence[str] = ()
     figures: Mapping[str, Callable[[Path], None]] = field(default_factory=dict)
     plain: Mapping[str, Any] = field(default_factory=dict)
-    complete: bool = False
+    there: int = 0
+    wanted: int = 0
+
+    @property
+    def command(self) -> str:
+        """Return what makes its runs."""
+        return "bagcn bench" if self.name == "bench" else f"bagcn reproduce {self.name}"
+
+    @property
+    def complete(self) -> bool:
+        """Return whether nothing is missing."""
+        return self.there == self.wanted
 
 
 def write_page(page: Page, folder: Path) -> list[Path]:
@@ -81,7 +93,7 @@ def markdown(page: Page) -> str:
     """Return the page as Markdown."""
     parts = [
         f"# {page.title}",
-        f"The paper: {page.where}. Made with `bagcn reproduce {page.name}`.",
+        f"The paper: {page.where}. Made with `{page.command}`.",
         page.about,
         f"**{page.state}**",
     ]

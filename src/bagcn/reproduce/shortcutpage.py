@@ -14,7 +14,7 @@ from bagcn.reproduce.page import Page, Table
 from bagcn.reproduce.running import Plan
 from bagcn.reproduce.shortcuts import measured, shortcut_recipes
 
-__all__ = ["shortcut_page"]
+__all__ = ["found_cases", "shortcut_page"]
 
 Found = Sequence[Mapping[str, Any]]
 _PLACES = {
@@ -29,29 +29,43 @@ _PLACES = {
 
 def shortcut_page(study: Study, plan: Plan) -> Page:
     """Return the page from the measures that are there."""
-    recipes, seeds = shortcut_recipes(study, plan.changes), plan.seeds
-    folders = plan.folders(study)
-    found = {
-        name: [m for seed in seeds if (m := measured(folders, recipe, seed)) is not None]
-        for name, recipe in recipes.items()
-    }
+    found = _found(study, plan)
     there = sum(map(len, found.values()))
     whole = {name: runs for name, runs in found.items() if runs}
-    cases = [case | {"dataset": name} for name, runs in whole.items() for case in runs[0]["cases"]]
+    cases = found_cases(study, plan)
     tables = [table for name, runs in whole.items() for table in _tables(_title(name), runs)]
-    wanted = len(seeds) * len(recipes)
+    wanted = len(plan.seeds) * len(found)
     return Page(
         name=study.name,
         title=study.title,
         where=study.where,
         about=study.about,
-        state=f"{there} of {wanted} models are measured ({len(seeds)} seeds a data set).",
+        state=f"{there} of {wanted} models are measured ({len(plan.seeds)} seeds a data set).",
         tables=[*_verdicts(whole), *tables],
         notes=_notes(study.settings["top"]),
         figures={study.name: partial(draw_cases, cases)} if cases else {},
         plain={"study": study.name, "title": study.title, "where": study.where, "measures": found},
-        complete=there == wanted,
+        there=there,
+        wanted=wanted,
     )
+
+
+def found_cases(study: Study, plan: Plan) -> list[dict[str, Any]]:
+    """Return what the figure shows: the nodes of the paper, with the first model's shortcuts."""
+    return [
+        case | {"dataset": name}
+        for name, runs in _found(study, plan).items()
+        for case in (runs[0]["cases"] if runs else ())
+    ]
+
+
+def _found(study: Study, plan: Plan) -> dict[str, list[dict[str, Any]]]:
+    """Return the measures of every data set, one a seed."""
+    recipes, folders = shortcut_recipes(study, plan.changes), plan.folders(study)
+    return {
+        name: [m for seed in plan.seeds if (m := measured(folders, recipe, seed)) is not None]
+        for name, recipe in recipes.items()
+    }
 
 
 def _title(name: str) -> str:
@@ -201,11 +215,12 @@ def _beyond(run: Mapping[str, Any], kind: str) -> float:
 def _far(found: Found) -> tuple[str, str]:
     share, uniform = _each(found, "reach", "far"), [_beyond(run, "uniform") for run in found]
     ok = all(s > 0.5 for s in share)
-    more = all(s > u for s, u in zip(share, uniform, strict=True))
-    how = "more" if more else "less"
+    ways = {s > u for s, u in zip(share, uniform, strict=True)}
+    how = "not clearly more than" if len(ways) > 1 else "more than" if True in ways else "less than"
+    little = ways != {True}
     return (
-        "holds, but says little" if ok and not more else "holds" if ok else "does not hold",
-        f"{_said(share)} of them, {how} than the {_said(uniform)} of blindly drawn nodes",
+        "holds, but says little" if ok and little else "holds" if ok else "does not hold",
+        f"{_said(share)} of them, {how} the {_said(uniform)} of blindly drawn nodes",
     )
 
 
