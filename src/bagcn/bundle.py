@@ -212,7 +212,12 @@ def _restored(
         graph.get("edge_weight"),
         len(classifier.classes_),
     )
-    classifier._build(load_file(folder / "model.safetensors"))
+    try:
+        classifier._build(load_file(folder / "model.safetensors"))
+    except (RuntimeError, TypeError) as error:
+        raise ValueError(
+            f"{folder} does not fit together: its weights are not of its model"
+        ) from error
     return classifier
 
 

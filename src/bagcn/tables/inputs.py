@@ -125,14 +125,12 @@ def _from_data(data: Any, y: Any, layout: Layout) -> Graph:
 
 
 def _masks(data: Any, labels: Array) -> Split | None:
-    """Return the labelled nodes of the masks, if they can train and validate."""
+    """Return the labelled nodes of the masks, if there are all three."""
     masks = [data.get(f"{part}_mask") for part in ("train", "val", "test")]
     if any(mask is None or mask.dim() != 1 for mask in masks):
         return None
     known = torch.tensor([label is not None for label in labels.tolist()])
     train, val, test = ((mask.cpu() & known).nonzero().flatten() for mask in masks)
-    if not (len(train) and len(val)):
-        return None
     return Split("from masks", train, val, test)
 
 

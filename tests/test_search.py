@@ -1,0 +1,75 @@
+"""A budget is read, spent, and never makes validation worse."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from bagcn import NodeClassifier
+from bagcn.search import read_budget, search
+from bagcn.tables import as_graph
+
+
+@pytest.mark.parametrize(
+    ("text", "budget"),
+    [
+        *(("30", (30, None)), ("90s", (None, 90.0)), (" 10m ", (None, 600.0))),
+        ("1h", (None, 3600.0)),
+    ],
+)
+def test_budgets(text: str, budget: tuple[int | None, float | None]) -> None:
+    assert read_budget(text) == budget
+
+
+@pytest.mark.parametrize("text", ["", "0", "-3", "1.5h", "ten", "5d", "m"])
+def test_what_is_no_budget(text: str) -> None:
+    with pytest.raises(ValueError, match=r"cannot read the budget .*: expected a number of trials"):
+        read_budget(text)
+
+
+def prepared(graph: Any, **settings: Any) -> NodeClassifier:
+    settings = {"epochs": 3, "hidden_channels": 4, "random_state": 2} | settings
+    return NodeClassifier(**settings)._prepare(as_graph(graph))
+
+
+def test_the_best_of_all_trials_is_kept(tiny_graph: Any) -> None:
+    seen: list[NodeClassifier] = []
+    best = search(prepared(tiny_graph), "4", lambda number, tried: seen.append(tried))
+    ranks = [(tried.result_.val, -tried.result_.val_loss) for tried in seen]
+    assert len(seen) == 4
+    assert (best.result_.val, -best.result_.val_loss) == max(ranks)
+    plain = prepared(tiny_graph)._learn()
+    assert ranks[0] == (plain.result_.val, -plain.result_.val_loss)  # the settings that came
+    assert len({tried.lr for tried in seen}) == 4
+    assert {tried.split_.hash for tried in seen} == {plain.split_.hash}
+
+
+def test_a_seed_means_the_same_trials(tiny_graph: Any) -> None:
+    tried: list[list[float]] = [[], []]
+    for lrs in tried:
+        search(prepared(tiny_graph, model="gcn"), "3", lambda _, c, lrs=lrs: lrs.append(c.lr))
+    assert tried[0] == tried[1]
+
+
+def test_a_time_lets_the_first_trial_finish(tiny_graph: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr("bagcn.search.read_budget", lambda text: (None, 0.5))
+    seen: list[int] = []
+
+    def slow(number: int, tried: NodeClassifier) -> None:
+        seen.append(number)
+        time.sleep(0.6)
+
+    search(prepared(tiny_graph, model="gcn"), "1s", slow)
+    assert seen == [1]
+
+
+def test_a_trial_that_diverges_is_left_out(tiny_graph: Any, monkeypatch: Any) -> None:
+    drawn = iter([{"lr": 1e38}, {"lr": 0.02}])
+    monkeypatch.setattr("bagcn.search._drawn", lambda trial, prepared: next(drawn))
+    seen: list[float] = []
+    search(prepared(tiny_graph, model="gcn"), "3", lambda _, tried: seen.append(tried.lr))
+    assert seen == [0.01, 0.02]
+    with pytest.raises(ValueError, match="the loss became NaN or infinite"):
+        search(prepared(tiny_graph, model="gcn", lr=1e38), "1")
