@@ -54,10 +54,11 @@ class Named:
     @classmethod
     def from_classifier(cls, classifier: Any) -> Named:
         """Take a fitted :class:`bagcn.NodeClassifier`."""
-        device = next(classifier.model_.parameters()).device
-        x, graph = classifier.task_.prepared_for(classifier.model_, device)
+        device = classifier._device()
+        model = classifier.model_.to(device)
+        x, graph = classifier.task_.prepared_for(model, device)
         return cls(
-            model=classifier.model_,
+            model=model,
             x=x,
             graph=graph,
             y=classifier.task_.y,

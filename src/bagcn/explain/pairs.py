@@ -6,6 +6,7 @@ N nodes, B nodes of a block, K shortcuts of each.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,15 +42,10 @@ def write_pairs(
     first = next(tables)  # a model that cannot be explained says so before there is a file
     rows = 0
     with replaced_file(path) as partial, _writer(path, partial, first.schema) as writer:
-        for table in _chained(first, tables):
+        for table in chain([first], tables):
             writer.write_table(table)
             rows += len(table)
     return rows
-
-
-def _chained(first: pa.Table, others: Iterator[pa.Table]) -> Iterator[pa.Table]:
-    yield first
-    yield from others
 
 
 def _writer(path: Path, partial: Path, schema: pa.Schema) -> Any:

@@ -179,13 +179,15 @@ def test_light_and_dark(shown: Browser, page: Path) -> None:
     shown.click("#theme")
     dark = shown.run(GROUND)
     assert sum(channels(light)) > 600 > 150 > sum(channels(dark))
-    shown.open(page)
-    assert shown.run(GROUND) == dark  # it is remembered
+
+    def again(*, dark: bool) -> str:
+        shown.open(page, dark=dark)
+        return str(shown.run(GROUND))
+
+    shown.wait(lambda: again(dark=False) == dark)  # it is remembered, as soon as it is written
     shown.run("localStorage.clear()")
-    shown.open(page, dark=True)
-    assert shown.run(GROUND) == dark  # as the system has it
-    shown.open(page)
-    assert shown.run(GROUND) == light
+    shown.wait(lambda: again(dark=False) == light)
+    assert again(dark=True) == dark  # as the system has it
 
 
 def channels(colour: str) -> list[int]:

@@ -123,7 +123,8 @@ def _content(
     place = {node: number for number, node in enumerate(listed)}
     near = [neighbours(node) for node in listed]
     shown = ([place[n] for n in around if n in place][:NEIGHBOURS] for around in near)
-    probabilities = named.probabilities[nodes]
+    probabilities = named.probabilities[nodes].double()
+    probabilities[: len(found.probabilities)] = found.probabilities.cpu()
     names, told = facts(named, nodes)
     return {
         "start": place[start],
