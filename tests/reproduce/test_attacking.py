@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from made import study
-
 from bagcn.reproduce import Plan, draw, missing, run_missing
 from bagcn.reproduce.attacking import attack_jobs
 from bagcn.study.runner import Machine
 from bagcn.study.store import Store
+from reproduce.made import study
 
 TEXT = """
 title = "Two models under attack"

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made import STUDY, stored, study
 from scipy import stats
 
 from bagcn.reproduce.claims import Outcome
 from bagcn.reproduce.drawn import draw_grid
 from bagcn.reproduce.grid import Pool
+from reproduce.made import STUDY, stored, study
 
 CLAIM = '[[claims]]\nsays = "x"\nbetter = ["GCN"]\nthan = ["SGC"]\n'
 LOW, HIGH = [70, 71, 72, 71, 70, 71], [74, 75, 76, 76, 73, 75]

@@ -4,12 +4,12 @@ import tomllib
 from importlib.resources import files
 
 import pytest
-from made import STUDY, study
 
 from bagcn.reproduce import NAMES, load_study
 from bagcn.reproduce.definition import parse_study
 from bagcn.reproduce.grid import cells_of, wanted
 from bagcn.study.recipe import paper_value
+from reproduce.made import STUDY, study
 
 
 @pytest.mark.parametrize("name", NAMES)

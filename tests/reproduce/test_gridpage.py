@@ -6,13 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
-from made import STUDY, record, stored, study
 
 from bagcn.reproduce import markdown, write_page
 from bagcn.reproduce.drawn import draw_grid
 from bagcn.reproduce.grid import Pool
 from bagcn.reproduce.gridpage import grid_page, signed
 from bagcn.study.store import Store
+from reproduce.made import STUDY, record, stored, study
 
 CLAIM = """
 [[claims]]

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made import study
 
 from bagcn.reproduce import Plan, draw, missing, run_missing
 from bagcn.reproduce.merging import merge_runs
@@ -19,6 +18,7 @@ from bagcn.reproduce.running import grid_jobs
 from bagcn.study import together as population
 from bagcn.study.runner import Machine
 from bagcn.study.store import Store
+from reproduce.made import study
 
 QUICK = {"epochs": 1, "hidden_channels": 4}
 LINES = """
