@@ -41,9 +41,9 @@ def test_the_list_names_every_study_and_what_it_lacks(bagcn: Bagcn) -> None:
     assert (answer.code, answer.err) == (0, "")
     lines = answer.out.splitlines()
     assert [line.split()[0] for line in lines] == list(NAMES)
-    assert lines[0] == (
-        "table-small  Accuracy on the four small data sets (section 4.2, the table of four "
-        "widely-used benchmarks): 1,120 runs missing"
+    assert lines[4] == (
+        "ablation     What the parts of the model bring (section 4.5, both tables): "
+        "960 runs missing"
     )
 
 
@@ -52,13 +52,13 @@ def test_an_unknown_study_is_one_line(bagcn: Bagcn) -> None:
 
 
 def test_nothing_is_run_when_only_drawing(bagcn: Bagcn, tmp_path: Path) -> None:
-    answer = bagcn("reproduce", "table-small", "--draw-only", "--store", "empty", "--out", "p")
+    answer = bagcn("reproduce", "ablation", "--draw-only", "--store", "empty", "--out", "p")
     assert (answer.code, answer.err) == (0, "")
-    assert "0 of 1,120 runs are there" in answer.out
+    assert "0 of 960 runs are there" in answer.out
     assert not (tmp_path / "empty").exists()
     assert sorted(file.name for file in Path("p").iterdir()) == [
-        "table-small.json",
-        "table-small.md",
+        "ablation.json",
+        "ablation.md",
     ]
 
 

@@ -30,7 +30,7 @@ def saved(path: Path, rows: int, columns: int, size: tuple[float, float]) -> Ite
     FigureCanvasAgg(figure)
     axes = figure.subplots(rows, columns, squeeze=False)
     yield axes
-    figure.savefig(path, dpi=150, format="png", metadata={"Software": None})
+    figure.savefig(path, dpi=120, format="png", metadata={"Software": None})
 
 
 def draw_curves(drawn: Drawn, rows: Sequence[Line], path: Path) -> None:

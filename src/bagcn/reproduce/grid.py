@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ class Cell:
         """Return the data set's name."""
         return self.row.dataset or self.column.dataset
 
-    @property
+    @cached_property
     def keys(self) -> tuple[str, ...]:
         """Return what its runs are known by: the recipes' hashes, and what was done to them."""
         return tuple(key_of(recipe.hash, self.column.attack) for recipe in self.recipes)
@@ -92,15 +93,23 @@ def key_of(recipe: str, attack: str = "") -> str:
 def _recipes(
     study: Study, row: Line, column: Line, variant: str, changes: Mapping[str, Any]
 ) -> Iterator[Recipe]:
-    try:
-        recipe = load_recipe(row.model, row.dataset or column.dataset, variant)
-    except ValueError:
-        if variant == "official":
-            raise
+    recipe = _stored(row.model, row.dataset or column.dataset, variant)
+    if recipe is None:
         return
     settings = {**column.set, **row.set, **changes}
     for graph in _graphs(study, recipe.dataset, settings.pop("graph", None)):
         yield _changed(recipe, {**settings, **graph})
+
+
+@cache
+def _stored(model: str, dataset: str, variant: str) -> Recipe | None:
+    """Return the recipe of this package; nothing where it was not tuned."""
+    try:
+        return load_recipe(model, dataset, variant)
+    except ValueError:
+        if variant == "official":
+            raise
+        return None
 
 
 def _graphs(study: Study, dataset: str, graph: str | None) -> list[dict[str, str]]:

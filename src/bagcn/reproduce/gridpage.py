@@ -38,15 +38,16 @@ def grid_page(drawn: Drawn) -> Page:
 def _figures(drawn: Drawn) -> dict[str, Callable[[Path], None]]:
     """Return one figure; one for each group of rows where the columns have groups, too."""
     name, rows = drawn.study.name, drawn.study.rows
-    if not any(value.tests for value in drawn.values):
-        return {}
-    if not drawn.study.table:
-        return {name: partial(draw_curves, drawn, rows)}
-    parts = {
-        f"{name}-{group.lower()}": [row for row in rows if row.group == group]
-        for group in dict.fromkeys(row.group for row in rows)
+    parts = {name: list(rows)}
+    if drawn.study.table:
+        groups = dict.fromkeys(row.group for row in rows)
+        parts = {f"{name}-{g.lower()}": [row for row in rows if row.group == g] for g in groups}
+    known = {value.cell.row.key for value in drawn.values if value.tests}
+    return {
+        part: partial(draw_curves, drawn, own)
+        for part, own in parts.items()
+        if any(row.key in known for row in own)
     }
-    return {part: partial(draw_curves, drawn, own) for part, own in parts.items()}
 
 
 def signed(value: float | None, digits: int = 1) -> str:
