@@ -212,7 +212,9 @@ def _trained(classifier: NodeClassifier, budget: str | None, quiet: bool) -> Nod
 
     from bagcn.search import read_budget, search
 
-    with Progress(console=Console(stderr=True, quiet=quiet), transient=True) as progress:
+    console = Console(stderr=True)
+    hidden = quiet or not console.is_terminal
+    with Progress(console=console, transient=True, disable=hidden) as progress:
         if budget is None:
             bar = progress.add_task("training", total=classifier.epochs * classifier.members)
             return classifier._learn(lambda epoch: progress.advance(bar))

@@ -38,7 +38,7 @@ def read_table(path: str | Path, kind: str | None = None, separator: str = "") -
     separator = _one_character(separator.replace("\\t", "\t") or FORMATS[kind], kind)
     table = _parquet(content, path) if kind == "parquet" else _separated(content, path, separator)
     if table.num_rows == 0:
-        raise ValueError(f"{path} has no rows: expected a header and a row for each node or edge")
+        raise _no_rows(path)
     import pandas as pd
 
     frame: pd.DataFrame = table.to_pandas(types_mapper=pd.ArrowDtype)
@@ -115,6 +115,8 @@ def _separated(content: bytes, path: str | Path, separator: str) -> Any:
     from pyarrow import csv as arrow
 
     names = _header(content, path, separator)
+    if b"\n" not in content:
+        raise _no_rows(path)
     try:
         return arrow.read_csv(
             pa.BufferReader(content),
@@ -152,6 +154,10 @@ def _header(content: bytes, path: str | Path, separator: str) -> list[str]:
     if repeated:
         raise ValueError(f"{path} has several columns with the name {repeated[0]!r}: rename them")
     return names
+
+
+def _no_rows(path: str | Path) -> ValueError:
+    return ValueError(f"{path} has no rows: expected a header and a row for each node or edge")
 
 
 def _not_utf8(path: str | Path) -> ValueError:
