@@ -32,9 +32,9 @@ def evaluate(model: str, out: str | None, as_json: bool, device: str) -> None:
 
     found = evaluation.evaluate(load(model, device))
     if out is not None:
+        evaluation.picture(found, Path(out, "evaluation.png"))
         with replaced_file(Path(out, "evaluation.json")) as partial:
             partial.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", "utf-8")
-        evaluation.picture(found, Path(out, "evaluation.png"))
     if as_json:
         click.echo(json.dumps(found, indent=1, ensure_ascii=False))
     else:
