@@ -47,6 +47,8 @@ def draw_curves(drawn: Drawn, rows: Sequence[Line], path: Path) -> None:
             for colour, row in zip(PALETTE, own, strict=False):
                 _curve(place, [drawn.value(row, c, drawn.variants[0]) for c in part], colour)
             _dress(place, drawn, own, part)
+            if place is axes.flat[0] or own is not panels[0][0]:
+                _explain(place, own)
         for place in axes.flat[len(panels) :]:
             place.set_axis_off()
 
@@ -65,7 +67,8 @@ def _curve(place: Any, values: Sequence[Value], colour: str) -> None:
         mean = [s.mean or 0.0 for _, s in found]
         sd = [s.sd or 0.0 for _, s in found]
         name = values[0].cell.row.name
-        place.plot(x, mean, color=colour, marker="o", markersize=4, label=name)
+        width = 2.4 if name.startswith("BAGCN") else 1.4
+        place.plot(x, mean, color=colour, marker="o", markersize=4, linewidth=width, label=name)
         low = [m - s for m, s in zip(mean, sd, strict=True)]
         high = [m + s for m, s in zip(mean, sd, strict=True)]
         place.fill_between(x, low, high, color=colour, alpha=0.12, linewidth=0)
@@ -79,7 +82,7 @@ def _dress(place: Any, drawn: Drawn, rows: Sequence[Line], columns: Sequence[Lin
     assert figure is not None
     options = {"linthresh": figure.linear} if figure.scale == "symlog" else {}
     place.set_xscale(figure.scale, **options)
-    place.set_xticks([c.at for c in columns], [c.name for c in columns])
+    place.set_xticks([c.at for c in columns], _names(columns, figure.scale))
     place.minorticks_off()
     place.set_xlabel(columns[0].group or figure.x)
     place.set_ylabel("test accuracy (%)")
@@ -87,6 +90,22 @@ def _dress(place: Any, drawn: Drawn, rows: Sequence[Line], columns: Sequence[Lin
         place.set_title(rows[0].group)
     place.grid(alpha=0.25, linewidth=0.6)
     place.spines[["top", "right"]].set_visible(False)
+
+
+def _names(columns: Sequence[Line], scale: str) -> list[str]:
+    """Return the names of the ticks; on a plain axis one too near to the last one is left out."""
+    at = [column.at or 0.0 for column in columns]
+    names: list[str] = []
+    last = at[0]
+    for column, here in zip(columns, at, strict=True):
+        near = scale == "linear" and names and here - last < 0.06 * (at[-1] - at[0])
+        names.append("" if near else column.name)
+        last = last if near else here
+    return names
+
+
+def _explain(place: Any, rows: Sequence[Line]) -> None:
+    """Add the legend."""
     if any(row.paper for row in rows):
         place.plot([], [], color="#666666", linestyle=":", label="the paper")
     if place.get_legend_handles_labels()[0]:

@@ -64,13 +64,13 @@ class Plan:
 
 
 def grid_jobs(study: Study, plan: Plan) -> list[Job]:
-    """Return the recipes that lack runs, each with the seeds it lacks, data set by data set."""
+    """Return the recipes that lack runs, each with the seeds it lacks, graph by graph."""
     pool = plan.pool()
     jobs = [
         (recipe, pool.missing(recipe.hash, seeds))
         for recipe, seeds in wanted(cells_of(study, plan.changes), plan.seeds)
     ]
-    return sorted((job for job in jobs if job[1]), key=lambda job: job[0].dataset)
+    return sorted((job for job in jobs if job[1]), key=lambda job: (job[0].dataset, job[0].graph))
 
 
 def run_grid(study: Study, plan: Plan, jobs: Sequence[Job]) -> Iterator[Record]:

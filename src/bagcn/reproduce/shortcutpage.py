@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from functools import partial
 from statistics import fmean, stdev
 from typing import Any
@@ -33,7 +34,8 @@ def shortcut_page(study: Study, plan: Plan) -> Page:
     there = sum(map(len, found.values()))
     whole = {name: runs for name, runs in found.items() if runs}
     cases = found_cases(study, plan)
-    tables = [table for name, runs in whole.items() for table in _tables(_title(name), runs)]
+    each = [table for name, runs in whole.items() for table in _tables(_title(name), runs)]
+    tables = [*_verdicts(whole), *each]
     wanted = len(plan.seeds) * len(found)
     return Page(
         name=study.name,
@@ -41,10 +43,17 @@ def shortcut_page(study: Study, plan: Plan) -> Page:
         where=study.where,
         about=study.about,
         state=f"{there} of {wanted} models are measured ({len(plan.seeds)} seeds a data set).",
-        tables=[*_verdicts(whole), *tables],
+        tables=tables,
         notes=_notes(study.settings["top"]),
         figures={study.name: partial(draw_cases, cases)} if cases else {},
-        plain={"study": study.name, "title": study.title, "where": study.where, "measures": found},
+        plain={
+            "study": study.name,
+            "title": study.title,
+            "where": study.where,
+            "runs": there,
+            "missing": wanted - there,
+            "tables": [asdict(table) for table in tables],
+        },
         there=there,
         wanted=wanted,
     )
