@@ -31,7 +31,9 @@ def test_all_pairs_data_set_by_data_set() -> None:
 
 
 def test_where_there_is_no_recipe_the_cell_says_so(tmp_path: Path) -> None:
-    (tmp_path / "gcn.toml").write_text("[tuned.cora]\ntrain = { lr = 0.5 }\n", "utf-8")
+    (tmp_path / "gcn.toml").write_text(
+        "[tuned.cora]\ntrain = { lr = 0.5 }\nmodel = { hidden_channels = 4 }\n", "utf-8"
+    )
     cora, photo = cells(["gcn"], ["cora", "photo"], "tuned", folder=tmp_path)
     assert cora.recipe is not None
     assert cora.recipe.train.lr == 0.5

@@ -63,7 +63,7 @@ class Benchmark:
     def train(self) -> None:
         """Train a run a seed, store the records, draw the curves, print what came of it."""
         began = time.perf_counter()
-        self.changed = _buildable(self.recipe.changed(self.changes), self.changes)
+        self.changed = self.recipe.changed(self.changes).checked(self.changes)
         self.runs = planned(self.changed, self.seeds, self.machine)
         _writable(self.out)
         self.store, self.curves = Store(self.out), Store(self.out / "curves")
@@ -163,17 +163,6 @@ class Benchmark:
         if lost:
             others = f" ({len(lost)} of {len(self.records)} runs)" if len(lost) > 1 else ""
             raise ValueError(f"{lost[0]}{others}")
-
-
-def _buildable(recipe: Recipe, changes: Mapping[str, Any]) -> Recipe:
-    """Return the recipe if its model can be built, before data are loaded."""
-    try:
-        recipe.build(4, 3)
-    except (TypeError, ValueError, RuntimeError) as error:
-        settings = ", ".join(f"{name}={value}" for name, value in changes.items()) or "its recipe"
-        reason = str(error).splitlines()[0]
-        raise ValueError(f"cannot build {recipe.model} with {settings}: {reason}") from error
-    return recipe
 
 
 def _writable(folder: Path) -> None:

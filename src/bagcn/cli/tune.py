@@ -83,7 +83,9 @@ def tune(**options: Any) -> None:
     changes = parse_settings(options["settings"])
     model, variant = options["model"], options["variant"]
     recipes = [
-        load_recipe(model, dataset, variant, recipe_in(folder, model)).changed(changes)
+        load_recipe(model, dataset, variant, recipe_in(folder, model))
+        .changed(changes)
+        .checked(changes)
         for dataset in dict.fromkeys(options["datasets"])
     ]
     with steps(options["trials"] * len(recipes), "trials", options["quiet"]) as progress:

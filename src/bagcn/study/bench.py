@@ -80,7 +80,7 @@ def _cell(
         recipe = load_recipe(model, dataset, variant, recipe_in(folder, model))
     except NoRecipeError as error:
         return Cell(model, dataset, None, str(error))
-    return Cell(model, dataset, recipe.changed(changes))
+    return Cell(model, dataset, recipe.changed(changes).checked(changes))
 
 
 def recipe_in(folder: Path | None, model: str) -> Path:

@@ -11,7 +11,7 @@ import json
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import lru_cache, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -95,6 +95,18 @@ class Recipe:
     def build(self) -> Build:
         """Return the function that makes the model for given numbers of features and classes."""
         return partial(build_model, self.model, dict(self.arguments))
+
+    def checked(self, changes: Mapping[str, Any]) -> Recipe:
+        """Return the recipe if its model can be built, else tell which changes it got."""
+        try:
+            self.build(4, 3)
+        except (TypeError, ValueError, RuntimeError) as error:
+            settings = ", ".join(f"{name}={value}" for name, value in changes.items())
+            reason = str(error).splitlines()[0]
+            raise ValueError(
+                f"cannot build {self.model} with {settings or 'its recipe'}: {reason}"
+            ) from error
+        return self
 
     def changed(self, changes: Mapping[str, Any]) -> Recipe:
         """Return the recipe with some settings changed, named as on the command line."""
@@ -200,7 +212,7 @@ def _merged(common: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        content = tomllib.loads(path.read_text("utf-8"))
+        content = _parsed(path.read_text("utf-8"))
     except FileNotFoundError:
         raise NoRecipeError(f"there is no recipe file {path}") from None
     except tomllib.TOMLDecodeError as error:
@@ -212,6 +224,12 @@ def _read(path: Path) -> dict[str, Any]:
         for dataset in DATASETS.keys() & table.keys():
             _only(path, table[dataset], _KEYS, f"key of {variant}.{dataset}")
     return content
+
+
+@lru_cache(maxsize=256)
+def _parsed(text: str) -> dict[str, Any]:
+    """Return what a file says; studies ask the same files hundreds of times."""
+    return tomllib.loads(text)
 
 
 def _only(path: Path, table: Mapping[str, Any], known: tuple[str, ...], kind: str) -> None:

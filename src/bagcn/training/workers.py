@@ -128,7 +128,9 @@ def spread(
         initargs=(job, threads, torch.are_deterministic_algorithms_enabled(), alive, epochs),
     )
     try:
-        waiting = {pool.submit(_train_one, member): i for i, member in enumerate(members)}
+        # pickled here: tensors in a queue are fetched from this process, which may be ending
+        jobs = [pool.submit(_train_one, pickle.dumps(member)) for member in members]
+        waiting = {future: i for i, future in enumerate(jobs)}
         while waiting:
             finished, _ = wait(waiting, LOOK_EVERY, FIRST_COMPLETED)
             if on_epoch:
@@ -160,7 +162,23 @@ def _context(needs: str) -> Any:
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["bagcn.training", *({needs} - {"__main__"})])
+    _start_server()
     return context
+
+
+def _start_server() -> None:
+    """Start the process that forks the others, deaf to interrupts.
+
+    What it forks is deaf as well, from its first moment on: an interrupt is the parent's to handle.
+    """
+    from multiprocessing import forkserver, resource_tracker
+
+    resource_tracker.ensure_running()  # it would clear the mask
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 _job: tuple[Job, Any] | None = None
@@ -185,7 +203,7 @@ def _end_with(alive: Any) -> None:
         os._exit(1)
 
 
-def _train_one(member: Member) -> bytes:
+def _train_one(member: bytes) -> bytes:
     """Return the pickled result: tensors sent as such would share memory with this process."""
     assert _job is not None
     job, epochs = _job
@@ -197,4 +215,4 @@ def _train_one(member: Member) -> bytes:
             epochs.value += epoch - counted
         counted = epoch
 
-    return pickle.dumps(job.train([member], count)[0])
+    return pickle.dumps(job.train([pickle.loads(member)], count)[0])
