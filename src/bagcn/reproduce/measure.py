@@ -41,6 +41,7 @@ def measure(
         top: K.
     """
     mass = attention_mass(model, x, adjacency, max_hops=FAR)
+    parts = (model, x, adjacency, y, top)
     return {
         "top": top,
         "nodes": len(y),
@@ -52,18 +53,11 @@ def measure(
         },
         "reach": _reach(model, x, adjacency, top),
         "agreement": {
-            str(least): [
-                asdict(g)
-                for g in label_agreement(*_all(model, x, adjacency, y, top), min_hops=least)
-            ]
+            str(least): [asdict(group) for group in label_agreement(*parts, min_hops=least)]
             for least in (2, FAR + 1)
         },
-        "cut": asdict(cut_shortcuts(*_all(model, x, adjacency, y, top), min_hops=FAR + 1)),
+        "cut": asdict(cut_shortcuts(*parts, min_hops=FAR + 1)),
     }
-
-
-def _all(*arguments: Any) -> tuple[Any, ...]:
-    return arguments
 
 
 def _reach(model: nn.Module, x: Matrix, adjacency: SparseMatrix, top: int) -> dict[str, Any]:
