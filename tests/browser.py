@@ -22,6 +22,7 @@ import pytest
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"  # the key that WebDriver prescribes
 KEYS = {"Enter": "\ue007", "Escape": "\ue00c", "ArrowRight": "\ue014", "ArrowDown": "\ue015"}
 KEYS |= {"Tab": "\ue004", "Backspace": "\ue003"}
+READY = "return document.readyState === 'complete' && document.hasFocus()"
 
 
 class Browser:
@@ -55,6 +56,7 @@ class Browser:
         self.errors()
         self.requests()
         self._call("POST", "/url", {"url": page.resolve().as_uri()})
+        self.wait(lambda: bool(self.run(READY)))  # keys that are pressed earlier are lost
 
     def devtools(self, command: str, **parameters: Any) -> Any:
         return self._call("POST", "/goog/cdp/execute", {"cmd": command, "params": parameters})

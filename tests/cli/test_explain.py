@@ -40,7 +40,8 @@ def test_the_table_tells_all_that_is_known(bagcn: Bagcn, model: Path) -> None:
 
 
 def outcome(part: dict[str, Any], own: str) -> str:
-    text = f"{part['probability']:.2%} ({100 * part['change']:+.2f})"
+    change = f"{100 * part['change']:+.2f}".replace("-0.00", "+0.00")
+    text = f"{part['probability']:.2%} ({change})"
     return text if part["prediction"] == own else f"{text}, then {part['prediction']}"
 
 

@@ -153,7 +153,8 @@ def _label(row: dict[str, Any]) -> str:
 
 def _outcome(without: dict[str, Any], prediction: Any) -> str:
     """Return a probability, its change in points, and the prediction if it is another one."""
-    text = f"{without['probability']:.2%} ({100 * without['change']:+.2f})"
+    points = round(100 * without["change"], 2) + 0.0  # never -0.00
+    text = f"{without['probability']:.2%} ({points:+.2f})"
     return text if without["prediction"] == prediction else f"{text}, then {without['prediction']}"
 
 

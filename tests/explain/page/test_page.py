@@ -54,7 +54,7 @@ def test_it_opens_at_the_node_with_its_reasons(shown: Browser) -> None:
     for (rank, who, weight, without), row in zip(
         rows(shown, "#shortcuts"), found["shortcuts"], strict=True
     ):
-        label = f"is {row['label']}" if row["label"] else f"predicted {row['prediction']}"
+        label = f"label {row['label']}" if row["label"] else f"predicted {row['prediction']}"
         hops = "other component" if row["hops"] is None else f"{row['hops']} hops"
         assert who.split("\n") == [row["node"], f"{label}, {hops}"]
         assert weight.split("\n")[1] == f"{row['weight'] * BOOKS:.1f} × even"
@@ -77,8 +77,8 @@ def test_the_figure_holds_the_neighbours(shown: Browser) -> None:
 def test_searching(shown: Browser) -> None:
     shown.type("/")
     shown.type("book-01")
+    shown.wait(lambda: shown.count("#found li") == 8)
     assert shown.text("#found li:first-child").startswith("book-010")
-    assert shown.count("#found li") == 8
     shown.type("ArrowDown")
     shown.type("Enter")
     assert at(shown) == "book-011"

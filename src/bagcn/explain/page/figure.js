@@ -45,7 +45,7 @@ function layout(n) {
 }
 function placeNeighbours({ centre, unit, span, middle, hood, places }) {
   const at = (angle, r) => ({ x: centre.x + r * Math.cos(angle), y: centre.y + r * Math.sin(angle) });
-  const load = (m) => 1 + 0.7 * hood.children.get(m).length;
+  const load = (m) => Math.max(1, 0.55 * hood.children.get(m).length);
   const total = hood.near.reduce((sum, m) => sum + load(m), 0);
   let angle = middle - span / 2;
   for (const m of hood.near) {
@@ -84,7 +84,7 @@ function rings({ centre, unit, span, middle, hood }) {
   return [[RADIUS.near, "1 hop", hood.near.length], [RADIUS.far, "2 hops", hood.far]].filter((ring) => ring[2]).map(([radius, text]) => {
     const r = unit * radius, point = (t) => `${centre.x + r * Math.cos(t)} ${centre.y + r * Math.sin(t)}`;
     const half = `A${r} ${r} 0 0 1`, path = `M${point(from)}${half} ${point(middle)}${half} ${point(to)}`;
-    const name = svg("text", { class: "ring-name", x: centre.x + r * Math.cos(from), y: centre.y + r * Math.sin(from) + 4, "text-anchor": "middle" }, text);
+    const name = svg("text", { class: "ring-name", x: centre.x + r * Math.cos(from - 0.08), y: centre.y + r * Math.sin(from - 0.08) + 4, "text-anchor": "middle" }, text);
     return [svg("path", { class: "ring", d: path }), name];
   }).flat();
 }
@@ -115,7 +115,7 @@ function mark(n, place, kind, text) {
 }
 function caption(n, hood, drawn) {
   const parts = [], missing = nodes.degree[n] - neighbours[n].length, more = why[n] ? why[n].shortcuts.length - drawn : 0;
-  if (hood.hidden) parts.push(`${count(hood.hidden, "further neighbour")} not drawn.`);
+  if (hood.hidden) parts.push(`${count(hood.hidden, "node")} nearby not drawn.`);
   if (missing > 0) parts.push(`${count(missing, "neighbour")} of this node not on this page.`);
   if (more > 0) parts.push(`${count(more, "weaker shortcut")} in the table only.`);
   if (nodes.id.length < data.size) parts.push(`This page holds ${whole(nodes.id.length)} of ${count(data.size, "node")}, those around ${nodes.id[data.start]}.`);

@@ -49,7 +49,7 @@ function shortcutTable(n, p) {
   const even = spread > 0.5 * data.size ? " No single one stands out." : "";
   const rows = shortcuts.map(([other, weight, without, then, hops], k) => el("tr", { "data-node": other },
     el("td", { class: "rank" }, String(k + 1)),
-    el("td", { class: "who" }, el("div", { class: "one" }, dot(other), walkTo(other)), el("small", {}, `${isKnown(other) ? "is" : "predicted"} ${classes[classOf(other)]}, ${hopText(hops)}`)),
+    el("td", { class: "who" }, el("div", { class: "one" }, dot(other), walkTo(other)), el("small", {}, `${isKnown(other) ? "label" : "predicted"} ${classes[classOf(other)]}, ${hopText(hops)}`)),
     number(share(weight), el("small", {}, `${(weight * data.size).toFixed(1)} × even`)), number(effect(without, then, own, p))));
   return [
     el("p", { class: "note" }, `${same} of ${shortcuts.length} have the predicted class. The attention is spread over about ${whole(Math.round(spread))} of ${count(data.size, "node")}; an even share is ${share(1 / data.size)}.${even}`),
