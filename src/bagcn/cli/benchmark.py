@@ -16,6 +16,7 @@ from typing import Any
 import click
 
 from bagcn.cli.outcome import heading, line_of, outcome, summary_lines
+from bagcn.cli.progress import heard
 from bagcn.data import DATASETS
 from bagcn.study.models import card_of
 from bagcn.study.recipe import Recipe
@@ -81,7 +82,8 @@ class Benchmark:
 
     def _train(self) -> BaseException | None:
         """Collect the records of all seeds, or until something ends it, which is returned."""
-        with _bar(self.changed.train.epochs * len(self.new), self._silent) as (on_epoch, say):
+        total = self.changed.train.epochs * len(self.new)
+        with _bar(total, self._silent) as (on_epoch, say), heard(say):
             say(heading(self.changed, self.runs))
             try:
                 for record in run(
@@ -97,7 +99,7 @@ class Benchmark:
                     self.records.append(record)
                     say(line_of(record, record["id"] not in self.new, self.runs))
             except ENDINGS as error:
-                return error
+                return error.with_traceback(None)  # which would keep the workers alive
         if self.checkpoint is not None:
             with suppress(OSError):  # the states of other runs may still be there
                 self.checkpoint.path.rmdir()

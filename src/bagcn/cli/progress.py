@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-__all__ = ["Steps", "steps"]
+__all__ = ["Steps", "heard", "steps"]
 
 Say = Callable[[str], None]
 
@@ -61,12 +61,12 @@ def steps(total: int, unit: str, quiet: bool = False) -> Iterator[Steps]:
             say: Say = lambda line: bar.console.print(  # noqa: E731
                 line, highlight=False, markup=False, soft_wrap=True
             )
-            with _heard(say):
+            with heard(say):
                 yield Steps(
                     say, lambda name, done: bar.update(task, description=name, completed=done)
                 )
     else:
-        with _heard(_echo):
+        with heard(_echo):
             yield Steps(_echo, lambda name, done: None)
 
 
@@ -92,7 +92,7 @@ def _bar(unit: str) -> Any:
 
 
 @contextmanager
-def _heard(say: Say) -> Iterator[None]:
+def heard(say: Say) -> Iterator[None]:
     """Say what the package logs, such as that a population is cut into parts."""
     logger, handler = logging.getLogger("bagcn"), _Saying(say)
     before = logger.level
