@@ -11,12 +11,13 @@ from bagcn import __version__
 from bagcn.data import DATASETS
 from bagcn.report.cases import cases_of
 from bagcn.report.numbers import Numbers
-from bagcn.reproduce import NAMES, Page, Plan, Study, draw, load_study
-from bagcn.reproduce.claims import Outcome
+from bagcn.reproduce import NAMES, Page, Plan, Study, Table, draw, load_study
+from bagcn.reproduce.claims import OPEN, Outcome
 from bagcn.reproduce.definition import Line
 from bagcn.reproduce.drawn import Drawn, Value, draw_grid
 from bagcn.reproduce.grid import Pool
 from bagcn.reproduce.gridpage import grid_page, head_of, state_of
+from bagcn.reproduce.page import CLAIMS
 from bagcn.study.models import MODELS
 from bagcn.study.recipe import VARIANTS, paper_value
 
@@ -201,10 +202,27 @@ def _texts(page: Page, cases: list[Content]) -> Content:
         "notes": list(page.notes),
         "tables": [],
         "figure": None,
-        "claims": [],
+        "claims": [claim for table in page.tables[:1] for claim in _claims_of(table)],
         "texts": [
             {"title": t.title, "header": list(t.header), "rows": list(t.rows), "words": t.words}
             for t in page.tables
         ],
         "cases": cases,
     }
+
+
+def _claims_of(table: Table) -> list[Content]:
+    """Return the claims of a table of claims: what is said, of what, and whether it holds."""
+    if table.title != CLAIMS:
+        return []
+    return [
+        {
+            "says": f"{says} ({of})",
+            "source": "paper",
+            "variant": "official",
+            "verdict": verdict,
+            "paper": OPEN,
+            "places": [],
+        }
+        for says, of, verdict, _ in table.rows
+    ]

@@ -10,7 +10,7 @@ from bagcn.reproduce.claims import OPEN, Outcome, Place
 from bagcn.reproduce.definition import Line
 from bagcn.reproduce.drawn import Drawn, Value
 from bagcn.reproduce.figures import draw_curves
-from bagcn.reproduce.page import Page, Table
+from bagcn.reproduce.page import CLAIMS, Page, Table
 
 __all__ = ["grid_page", "head_of", "signed", "state_of"]
 
@@ -147,7 +147,7 @@ def _claims(drawn: Drawn) -> list[Table]:
     if not outcomes:
         return []
     header = ["claim", "recipes", "by the paper's numbers", "by ours", "in detail"]
-    return [Table("What is claimed", header, [_claim(outcome) for outcome in outcomes], words=5)]
+    return [Table(CLAIMS, header, [_claim(outcome) for outcome in outcomes], words=5)]
 
 
 def _claim(outcome: Outcome) -> list[str]:

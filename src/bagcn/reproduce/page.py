@@ -10,7 +10,10 @@ from typing import Any
 
 from bagcn._folder import replaced_file
 
-__all__ = ["Page", "Table", "markdown", "write_page"]
+__all__ = ["CLAIMS", "Page", "Table", "markdown", "write_page"]
+
+CLAIMS = "What is claimed"
+"""The title of a table of claims."""
 
 
 @dataclass(frozen=True)

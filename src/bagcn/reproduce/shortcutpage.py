@@ -11,7 +11,7 @@ from typing import Any
 from bagcn.reproduce.casefigure import draw_cases
 from bagcn.reproduce.definition import Study
 from bagcn.reproduce.measure import FAR
-from bagcn.reproduce.page import Page, Table
+from bagcn.reproduce.page import CLAIMS, Page, Table
 from bagcn.reproduce.running import Plan
 from bagcn.reproduce.shortcuts import measured, shortcut_recipes
 
@@ -210,11 +210,7 @@ def _verdicts(found: Mapping[str, Found]) -> list[Table]:
         for says, verdict in _RULES.items()
         for name, runs in found.items()
     ]
-    return (
-        [Table("What is claimed", ["claim", "data set", "from all nodes", "why"], rows, 4)]
-        if rows
-        else []
-    )
+    return [Table(CLAIMS, ["claim", "data set", "from all nodes", "why"], rows, 4)] if rows else []
 
 
 def _beyond(run: Mapping[str, Any], kind: str) -> float:

@@ -62,7 +62,7 @@ class Search:
         lr: length of a step.
     """
 
-    block: int = 250_000
+    block: int = 100_000
     steps: int = 125
     lr: float = 1_000.0
 

@@ -2,7 +2,7 @@
 
 function overview() {
   const claims = data.studies.flatMap((study) => study.claims.map((claim) => ({ ...claim, study })));
-  const decided = (text) => claims.filter((claim) => claim.verdict === text).length;
+  const decided = (kind) => claims.filter((claim) => kindOf(claim.verdict) === kind).length;
   const whole_ = data.studies.filter((study) => study.runs === study.wanted).length;
   const tile = (value, words) => el("div", { class: "tile" }, el("b", {}, value), el("span", {}, words));
   const section = el("section", { id: "overview" },
@@ -12,8 +12,8 @@ function overview() {
       tile(whole(data.runs), "runs in the store"),
       tile(`${whole_} of ${data.studies.length}`, "studies complete"),
       tile(`${decided("holds")} of ${claims.length}`, "claims hold"),
-      tile(String(decided("holds, within noise")), "hold within noise"),
-      tile(String(decided("does not hold")), "do not hold")));
+      tile(String(decided("noise")), "hold within noise, or say little"),
+      tile(String(decided("fails")), "do not hold")));
   return fill(section, {}, [claimsTable(claims, true)]);
 }
 
@@ -99,7 +99,7 @@ function section(study) {
     study.tables.length ? tablesOf(study) : null,
     study.cases.length ? el("div", { class: "cases" }, study.cases.map((each) => el("div", {}, drawCase(each, false), drawCase(each, true)))) : null,
     study.texts.map(textTable),
-    study.claims.length ? [el("h3", {}, "What is claimed"), claimsTable(study.claims, false)] : null,
+    study.claims.length && !study.texts.length ? [el("h3", {}, "What is claimed"), claimsTable(study.claims, false)] : null,
     study.notes.length ? el("ul", { class: "notes" }, study.notes.map((note) => el("li", {}, note))) : null);
 }
 

@@ -21,8 +21,9 @@ const signed = (value) => (Math.abs(value) < 0.05 ? "±0.0" : (value > 0 ? "+" :
 const spread = (mean, sd) => (sd === null ? fixed(mean) : `${fixed(mean)} ± ${fixed(sd)}`);
 const count = (n, one, many = one + "s") => `${whole(n)} ${n === 1 ? one : many}`;
 const colour = (place) => `--colour:var(--c${place % 10})`;
-const VERDICTS = { holds: "holds", "holds, within noise": "noise", "does not hold": "fails" };
-const verdict = (text) => el("span", { class: `verdict ${VERDICTS[text] ?? (text.startsWith("holds") ? "holds" : text.startsWith("does not") ? "fails" : "")}` }, text);
+const VERDICTS = { holds: "holds", "not enough runs": "", "not enough nodes": "" };
+const kindOf = (text) => VERDICTS[text] ?? (text.startsWith("holds") ? "noise" : "fails");
+const verdict = (text) => el("span", { class: `verdict ${kindOf(text)}` }, text);
 
 function chip(text, pressed, act, style = null) {
   const mark = style === null ? null : el("i", { "aria-hidden": "true" });
