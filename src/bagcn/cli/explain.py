@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 if TYPE_CHECKING:
+    from rich.status import Status
     from rich.table import Table
 
     from bagcn.explain.named import Named
@@ -20,7 +21,9 @@ __all__ = ["explain"]
 @click.command()
 @click.argument("model", type=click.Path())
 @click.option("--node", metavar="ID", help="The node to explain.")
-@click.option("--top", metavar="K", default=10, help="How many shortcuts of a node.")
+@click.option(
+    "--top", metavar="K", default=10, show_default=True, help="How many shortcuts of a node."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--html", metavar="FILE", help="Write an interactive page that starts at the node.")
 @click.option(
@@ -31,7 +34,7 @@ __all__ = ["explain"]
 )
 @click.option("--all", "whole", is_flag=True, help="The shortcuts of all nodes, into --out.")
 @click.option("--out", metavar="FILE", help="Parquet or CSV, by its ending, for --all.")
-@click.option("--device", default="auto", help="cpu, cuda, or auto.")
+@click.option("--device", default="auto", show_default=True, help="cpu, cuda, or auto.")
 def explain(
     model: str,
     node: str | None,
@@ -63,7 +66,8 @@ def explain(
     if whole:
         from bagcn.explain.pairs import write_pairs
 
-        rows = write_pairs(named, str(out), top, weights)
+        with _busy("looking for shortcuts"):
+            rows = write_pairs(named, str(out), top, weights)
         click.echo(f"{rows:,} shortcuts of {named.num_nodes:,} nodes are in {out}", err=True)
         return
     from bagcn.explain.reasons import reasons
@@ -95,10 +99,18 @@ def _write_page(
     from bagcn._folder import replaced_file
     from bagcn.explain.page import render_page
 
-    page = render_page(named, named.position(node), top, f"Predictions of {title}", weights)
+    with _busy("writing the page"):
+        page = render_page(named, named.position(node), top, f"Predictions of {title}", weights)
     with replaced_file(path) as partial:
         partial.write_text(page, "utf-8")
     click.echo(f"the page is {path}: open it in a browser", err=True)
+
+
+def _busy(what: str) -> Status:
+    """Say on a terminal's stderr that something takes a while."""
+    from rich.console import Console
+
+    return Console(stderr=True).status(what)
 
 
 def _show(found: dict[str, Any]) -> None:
