@@ -82,20 +82,29 @@ def cli(debug: bool) -> None:
 def main() -> None:
     """Run the command line; an expected error is one line on stderr and exit code 2."""
     arguments, debug = _without_debug(sys.argv[1:])
+    # Outside of the except clauses: there, exiting would keep all that the error's frames hold,
+    # such as processes that train, until the interpreter is torn down around it.
+    if code := _called(arguments, debug):
+        sys.exit(code)
+
+
+def _called(arguments: list[str], debug: bool) -> int:
+    """Run a command and return the exit code."""
     try:
         cli(arguments, prog_name="bagcn", standalone_mode=False)
     except click.ClickException as error:
-        sys.exit(_refused(error))
+        return _refused(error)
     except (click.Abort, KeyboardInterrupt):
         click.echo("stopped", err=True)
-        sys.exit(130)
+        return 130
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (ValueError, OSError, MemoryError) as error:
         if debug:
             raise
         click.echo(f"error: {_one_line(str(error) or type(error).__name__)}", err=True)
-        sys.exit(2)
+        return 2
+    return 0
 
 
 def _without_debug(arguments: list[str]) -> tuple[list[str], bool]:
