@@ -17,7 +17,11 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 _OPTIONS = (
     click.option(
-        "--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", show_default=True
+        "--device",
+        type=click.Choice(["auto", "cpu", "cuda"]),
+        default="auto",
+        show_default=True,
+        help="auto is a GPU if there is one.",
     ),
     click.option(
         "--workers", type=click.IntRange(1), help="Processes on a CPU; default: its cores."

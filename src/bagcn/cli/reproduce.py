@@ -28,7 +28,11 @@ Show = Callable[[Any], None]
     "--set", "settings", metavar="KEY=VALUE", multiple=True, help="Change every recipe; repeatable."
 )
 @click.option(
-    "--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", show_default=True
+    "--device",
+    type=click.Choice(["auto", "cpu", "cuda"]),
+    default="auto",
+    show_default=True,
+    help="auto is a GPU if there is one.",
 )
 @click.option("--store", default="results", show_default=True, help="Folder of all runs.")
 @click.option("--out", metavar="DIR", help="For the pages. Default: STORE/STUDY; runs with --set.")

@@ -19,7 +19,9 @@ __all__ = ["tune"]
 @click.command()
 @click.argument("model")
 @click.argument("datasets", nargs=-1, required=True, metavar="DATASET...")
-@click.option("--trials", type=click.IntRange(1), default=30, show_default=True)
+@click.option(
+    "--trials", type=click.IntRange(1), default=30, show_default=True, help="Settings to try."
+)
 @click.option(
     "--seeds", type=click.IntRange(1), default=3, show_default=True, help="Runs of each trial."
 )
