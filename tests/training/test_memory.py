@@ -1,0 +1,97 @@
+# M members, N nodes.
+from __future__ import annotations
+
+import pickle
+from functools import partial
+
+import pytest
+import torch
+from torch import Tensor
+from torch.autograd.graph import saved_tensors_hooks
+
+from bagcn.nn import BAGCN
+from bagcn.training import Member
+from bagcn.training.memory import (
+    DoesNotFitError,
+    Footprint,
+    available_memory,
+    estimate,
+    lacking,
+    peak_memory,
+)
+from bagcn.training.stack import Stack
+from training.plain import graph
+from training.test_population import build
+
+CPU = torch.device("cpu")
+
+
+@pytest.mark.parametrize(
+    ("message", "asked"),
+    [
+        ("CUDA out of memory. Tried to allocate 4.43 GiB. GPU 0 has a total", 4.43 * 2**30),
+        ("CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total", 20 * 2**20),
+        ("DefaultCPUAllocator: can't allocate memory: you tried to allocate 512 bytes.", 512),
+    ],
+)
+def test_what_was_asked_for_is_read_from_torchs_message(message: str, asked: float) -> None:
+    found = lacking(RuntimeError(message), CPU)
+    assert found is not None
+    assert found - int(asked) == pytest.approx(peak_memory(CPU), rel=0.01)
+
+
+def test_another_error_lacks_nothing() -> None:
+    assert lacking(RuntimeError("shapes do not match"), CPU) is None
+
+
+def test_torchs_own_message_is_understood() -> None:
+    with pytest.raises(RuntimeError) as error:
+        torch.empty(2**50, dtype=torch.uint8)
+    found = lacking(error.value, CPU)
+    assert found is not None
+    assert found > 2**50
+
+
+def test_the_need_travels_between_processes() -> None:
+    error = pickle.loads(pickle.dumps(DoesNotFitError("needs 9 GiB", 9)))
+    assert (str(error), error.need) == ("needs 9 GiB", 9)
+
+
+def test_members_within_a_budget() -> None:
+    footprint = Footprint(shared=100, member=10)
+    assert [footprint.members_within(b) for b in (0, 105, 110, 129, 130)] == [1, 1, 1, 2, 3]
+
+
+@pytest.mark.parametrize("count", [1, 4])
+def test_a_stack_saves_no_more_than_is_estimated(count: int) -> None:
+    """For the backward pass; the estimate is generous, but not by more than a few times."""
+    task, split = graph(nodes=900)
+    made = partial(build, BAGCN, 0.5)
+    footprint = estimate(made, task, Member(0, split))
+    stack = Stack(made, task, range(count), {}, CPU)
+    labelled = split.masks(task.num_nodes)[0].expand(count, -1)
+    saved: dict[int, int] = {}
+
+    def note(tensor: Tensor) -> Tensor:
+        if tensor.layout == torch.strided:
+            saved[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes()
+        return tensor
+
+    with saved_tensors_hooks(note, lambda tensor: tensor):
+        losses = stack.losses(labelled, torch.zeros((), dtype=torch.int32))
+    assert losses.shape == (count,)
+    held, estimated = sum(saved.values()), footprint.shared + count * footprint.member
+    assert held < estimated < 5 * held
+
+
+def test_settings_of_a_members_own_are_looked_at_as_well() -> None:
+    task, split = graph()
+    made = partial(build, BAGCN, 0.5)
+    own = {"lr": 0.1, "weight_decay": 0.0, "dropout": 0.3, "temperature": 0.5}
+    plain = estimate(made, task, Member(0, split))
+    assert estimate(made, task, Member(0, split, own)).member >= 0.9 * plain.member
+
+
+def test_memory_of_this_machine() -> None:
+    assert 2**26 < available_memory("cpu") < 2**50
+    assert 2**26 < peak_memory(CPU) < 2**50
