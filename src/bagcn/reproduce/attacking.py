@@ -104,12 +104,12 @@ class _Others:
 
     def __init__(self, plan: Plan, search: Search) -> None:
         self.plan, self.search = plan, search
-        self._trained: dict[tuple[str, str], _Victim] = {}
-        self._edges: dict[tuple[str, str, float], Tensor] = {}
+        self._trained: dict[tuple[str, int], _Victim] = {}
+        self._edges: dict[tuple[str, int, float], Tensor] = {}
 
     def edges(self, victim: Run, budget: float) -> Tensor:
-        """Return the edges that fool the other model that was trained on the victim's split."""
-        key = (victim.recipe.dataset, victim.split.hash)
+        """Return the edges that fool the other model of the victim's seed, with its split."""
+        key = (victim.recipe.dataset, victim.seed)
         if key not in self._trained:
             recipe = load_recipe(SURROGATE, victim.recipe.dataset)
             train = {k: v for k, v in self.plan.changes.items() if k in TrainSettings.names()}
