@@ -21,7 +21,19 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import RenderableType
 
-__all__ = ["FORMATS", "Text", "as_csv", "as_json", "as_latex", "as_markdown", "frame", "rich_table"]
+__all__ = [
+    "FORMATS",
+    "Text",
+    "as_csv",
+    "as_json",
+    "as_latex",
+    "as_markdown",
+    "frame",
+    "header",
+    "notes",
+    "rich_table",
+    "rows",
+]
 
 Mark = Literal["", "best", "near"]
 NOTHING = "–"
