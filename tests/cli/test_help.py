@@ -43,6 +43,16 @@ def test_help_is_instant(argument: str) -> None:
     assert min(times) < 0.5
 
 
+def test_no_command_imports_anything_heavy_before_it_is_called() -> None:
+    code = (
+        "import sys, importlib\n"
+        f"for name in {list(COMMANDS)}: importlib.import_module(f'bagcn.cli.{{name}}')\n"
+        f"print([m for m in {HEAVY.split()} if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
 def test_version(bagcn: Bagcn) -> None:
     assert bagcn("--version").out == f"bagcn, version {__version__}\n"
 

@@ -207,6 +207,7 @@ def test_a_real_interrupt_ends_the_workers_as_well(tmp_path: Path) -> None:
     while not process.stdout.readline().startswith("  seed"):
         assert process.poll() is None
     os.killpg(process.pid, signal.SIGINT)
+    # both pipes end with the last process that holds them, workers included
     out, err = process.communicate(timeout=60)
     assert (process.returncode, err.strip()) == (130, "stopped")
     finished = len(records(tmp_path))
