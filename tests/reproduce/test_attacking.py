@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bagcn.reproduce import Plan, draw, missing, run_missing
+import pytest
+
+from bagcn.reproduce import Plan, draw, merging, missing, run_missing
 from bagcn.reproduce.attacking import attack_jobs
 from bagcn.study.runner import Machine
 from bagcn.study.store import Store
@@ -28,18 +30,25 @@ settings = { block = 5_000, steps = 5 }
 """
 
 
-def test_attacks_are_made_once_and_stand_beside_the_clean_runs(tmp_path: Path) -> None:
-    made = study(TEXT)
-    plan = Plan(tmp_path, [0, 1, 2], Machine("cpu", workers=1), {"epochs": 20})
+def test_attacks_are_made_once_and_stand_beside_the_clean_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, changes = study(TEXT), {"epochs": 20}
+    out, machine = tmp_path / "elsewhere", Machine("cpu", workers=1)
+    plan = Plan(tmp_path / "store", [0, 1, 2], machine, changes, out)
     assert missing(made, plan) == 2 * (3 + 1 + 1)
     assert [(recipe.model, jobs) for recipe, jobs in attack_jobs(made, plan)] == [
         (model, [(0, "adaptive:0.05"), (0, "transfer:0.05")]) for model in ("gcn", "sgc")
     ]
     assert len(list(run_missing(made, plan))) == 10
     assert missing(made, plan) == 0
-    found = {(r["model"], r["attack"]): r for r in Store(tmp_path / "made" / "attacks")}
+    monkeypatch.setattr(merging, "NAMES", ("made",))
+    assert merging.merge_runs(out, tmp_path / "store") == 10
+    plan = Plan(tmp_path / "store", [0, 1, 2], machine, changes)
+    assert missing(made, plan) == 0
+    found = {(r["model"], r["attack"]): r for r in Store(tmp_path / "store/made/attacks")}
     assert len(found) == 4
-    clean = {r["id"]: r for r in Store(tmp_path / "made")}
+    clean = {r["id"]: r for r in Store(tmp_path / "store/made")}
     assert len(clean) == 6
     for (model, _), record in found.items():
         own = next(r for r in clean.values() if (r["model"], r["seed"]) == (model, 0))
