@@ -127,6 +127,6 @@ def test_mistakes(bagcn: Bagcn, tmp_path: Path) -> None:
     wide = bagcn("bench", "gcn", "--set", "hidden_channels=wide", *out).error
     assert wide.startswith("cannot build gcn with hidden_channels=wide: ")
     assert bagcn("bench", *out).error == (
-        f"no runs are stored in {tmp_path / 'store'}: name models to run, like bagcn bench gcn "
-        "bagcn-add --on cora"
+        f"no runs of official recipes are stored in {tmp_path / 'store'}: name models to run, "
+        "like bagcn bench gcn bagcn-add --on cora"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ def record(recipe: Recipe, seed: int, test: float, **more: Any) -> dict[str, Any
         "id": f"{recipe.hash}-{seed}",
         "model": recipe.model,
         "dataset": recipe.dataset,
+        "variant": recipe.variant,
         "recipe": recipe.hash,
         "seed": seed,
         "split": {"name": "public", "hash": f"split {seed}"},
@@ -54,7 +56,9 @@ def made(tmp_path: Path, seeds: int = 12) -> tuple[list[Cell], Store]:
     gcn, photo = recipes["gcn on cora"], recipes["bagcn-add on photo"]
     assert gcn is not None
     assert photo is not None
-    store.add([record(gcn, 99, 0.1), record(gcn.changed({"lr": 0.5}), 0, 0.1)])
+    other = gcn.changed({"lr": 0.5})
+    store.add([record(gcn, 99, 0.1), record(other, 0, 0.1)])
+    store.add([record(replace(other, variant="tuned"), 1, 0.1)])
     failure = record(photo, 0, 0.0, failure="took more than 9.0 GiB on cpu", need=9 * 2**30)
     store.add([{**failure, "id": "a failure"}])
     return wanted, store
@@ -130,5 +134,6 @@ def test_the_own_papers_number_comes_before_ours() -> None:
 
 def test_what_is_there(tmp_path: Path) -> None:
     _, store = made(tmp_path)
-    assert there(store) == (["bagcn-add", "gcn", "mlp"], ["cora", "photo"])
-    assert there(Store(tmp_path / "nothing")) == ([], [])
+    assert there(store, "official") == (["bagcn-add", "gcn", "mlp"], ["cora", "photo"])
+    assert there(store, "tuned") == (["gcn"], ["cora"])
+    assert there(Store(tmp_path / "nothing"), "official") == ([], [])

@@ -82,7 +82,7 @@ def bench(**options: Any) -> None:
     store, seeds = Store(options["out"]), parse_seeds(options["seeds"])
     for path in options["imported"]:
         _import(store, Path(path))
-    models, datasets = _wanted(options["models"], options["datasets"], store)
+    models, datasets = _wanted(options, store)
     changes = parse_settings(options["settings"])
     folder = Path(options["recipes"]) if options["recipes"] else None
     wanted = cells(models, datasets, options["variant"], changes, folder)
@@ -103,20 +103,21 @@ def _import(store: Store, path: Path) -> None:
     click.echo(f"{added} new run{'' if added == 1 else 's'} from {path} in {store.path}", err=True)
 
 
-def _wanted(models: Sequence[str], datasets: str | None, store: Store) -> tuple[Any, Any]:
+def _wanted(options: dict[str, Any], store: Store) -> tuple[list[str], list[str]]:
     """Return models and data sets; those that are not named are the stored ones."""
     from bagcn.data import DATASETS
     from bagcn.study.table import there
 
-    named = [name.strip() for name in (datasets or "").split(",") if name.strip()]
+    models, variant = options["models"], options["variant"]
+    named = [name.strip() for name in (options["datasets"] or "").split(",") if name.strip()]
     if "all" in named:
         named = list(DATASETS)
     if models:
         return list(models), named or ["cora"]
-    stored_models, stored_datasets = there(store)
+    stored_models, stored_datasets = there(store, variant)
     if not stored_models:
         raise ValueError(
-            f"no runs are stored in {store.path}: name models to run, "
+            f"no runs of {variant} recipes are stored in {store.path}: name models to run, "
             "like bagcn bench gcn bagcn-add --on cora"
         )
     return stored_models, named or stored_datasets

@@ -5,6 +5,7 @@ Accuracies are in percent.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -41,7 +42,7 @@ class Entry:
         known: the published number.
         standing: against the best model of the data set.
         failure: why it cannot be run, where it was tried.
-        others: stored runs of this model on this data set that are not of this recipe.
+        others: stored runs of this model, data set and variant that are not of this recipe.
     """
 
     cell: Cell
@@ -131,10 +132,9 @@ def results(cells: Sequence[Cell], store: Store, seeds: Sequence[int]) -> Result
         seeds: which runs count.
     """
     runs: dict[str, dict[int, Record]] = {}
-    stored: dict[tuple[str, str], int] = {}
+    stored: Counter[tuple[str, str, str]] = Counter()
     for record in store:
-        pair = record["model"], record["dataset"]
-        stored[pair] = stored.get(pair, 0) + 1
+        stored[record["model"], record["dataset"], record["variant"]] += 1
         runs.setdefault(record["recipe"], {})[record["seed"]] = record
     failures = {record["recipe"]: record for record in store.failures()}
     found = [(cell, _runs_of(cell.recipe, runs, seeds)) for cell in cells]
@@ -148,16 +148,16 @@ def results(cells: Sequence[Cell], store: Store, seeds: Sequence[int]) -> Result
                 known_value(cell.model, cell.dataset, cell.recipe),
                 standings.get((cell.model, cell.dataset), Standing()),
                 failures.get(cell.recipe.hash) if cell.recipe else None,
-                stored.get((cell.model, cell.dataset), 0) - len(runs.get(_hash(cell), {})),
+                _others(cell.recipe, stored, runs) if cell.recipe else 0,
             )
             for cell, of_cell in found
         }
     )
 
 
-def there(store: Store) -> tuple[list[str], list[str]]:
+def there(store: Store, variant: str) -> tuple[list[str], list[str]]:
     """Return the models and the data sets that the store has runs or failures of."""
-    records = [*store, *store.failures()]
+    records = [r for r in (*store, *store.failures()) if r["variant"] == variant]
     models = {record["model"] for record in records}
     datasets = {record["dataset"] for record in records}
     return [m for m in MODELS if m in models], [d for d in DATASETS if d in datasets]
@@ -179,8 +179,13 @@ def known_value(model: str, dataset: str, recipe: Recipe | None) -> Known | None
     return Known(*paper, PAPER) if paper else None
 
 
-def _hash(cell: Cell) -> str:
-    return cell.recipe.hash if cell.recipe else ""
+def _others(
+    recipe: Recipe,
+    stored: Mapping[tuple[str, str, str], int],
+    runs: Mapping[str, Mapping[int, Record]],
+) -> int:
+    alike = stored[recipe.model, recipe.dataset, recipe.variant]
+    return max(0, alike - len(runs.get(recipe.hash, {})))
 
 
 def _runs_of(
