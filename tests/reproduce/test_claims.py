@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 from scipy import stats
 
+from bagcn.reproduce import grid as grid_module
 from bagcn.reproduce.claims import Outcome
 from bagcn.reproduce.drawn import draw_grid
 from bagcn.reproduce.grid import Pool
+from bagcn.study.recipe import Recipe, load_recipe
 from reproduce.made import STUDY, stored, study
 
 CLAIM = '[[claims]]\nsays = "x"\nbetter = ["GCN"]\nthan = ["SGC"]\n'
@@ -104,3 +106,21 @@ def test_the_paper_s_own_numbers_are_judged_as_well(tmp_path: Path) -> None:
     made = study(text + CLAIM + 'places = ["Cora"]')
     (found,) = draw_grid(made, Pool(tmp_path), range(6)).outcomes
     assert found.paper == "holds"
+
+
+def test_of_variants_that_not_all_have_nothing_is_claimed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tuned = {"gcn"}
+
+    def stored_recipe(model: str, dataset: str, variant: str) -> Recipe | None:
+        there = variant == "official" or model in tuned
+        return load_recipe(model, dataset).changed({"lr": 0.5}) if there else None
+
+    monkeypatch.setattr(grid_module, "_stored", stored_recipe)
+    made = study(STUDY.replace("seeds = 6", 'variants = ["official", "tuned"]') + CLAIM)
+    found = draw_grid(made, Pool(tmp_path), range(6)).outcomes
+    assert [outcome.variant for outcome in found] == ["official"]
+    tuned.add("sgc")
+    found = draw_grid(made, Pool(tmp_path), range(6)).outcomes
+    assert [outcome.variant for outcome in found] == ["official", "tuned"]

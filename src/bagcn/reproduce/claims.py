@@ -74,12 +74,13 @@ class Outcome:
 
 
 def outcomes(study: Study, values: Sequence[Value]) -> list[Outcome]:
-    """Test every claim of a study, for every variant of which there are recipes."""
+    """Test every claim of a study, for every variant of which all that it compares have recipes."""
     out = []
     for variant in study.variants:
         own = [v for v in values if v.cell.variant == variant and v.cell.recipes]
-        if own:
-            out += [_outcome(study, claim, variant, own) for claim in study.claims]
+        there = {line.key for v in own for line in (v.cell.row, v.cell.column)}
+        claims = [c for c in study.claims if {*c.better, *c.than} <= there]
+        out += [_outcome(study, claim, variant, own) for claim in claims]
     return out
 
 
