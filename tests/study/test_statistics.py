@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.special import betainc
+from scipy.stats import wilcoxon
 
 from bagcn.study.statistics import Standing, against_best, holm, paired_p, summary
 
@@ -89,6 +90,13 @@ def test_equal_differences_tie_although_floats_tell_them_apart() -> None:
     assert len(set(np.abs(d))) == len(d)
     assert exact_signed_rank(d) != pytest.approx(exact_signed_rank(steps), rel=1e-3)
     assert paired_p(d) == pytest.approx(exact_signed_rank(steps), rel=1e-9)
+
+
+@pytest.mark.parametrize("count", [10, 11, 13])
+def test_ties_are_counted_to_scipys_own_number(count: int) -> None:
+    generator = np.random.default_rng(count)
+    steps = generator.choice([-0.002, -0.001, 0.001, 0.002, 0.003], count)
+    assert paired_p(list(steps)) == pytest.approx(wilcoxon(np.round(steps, 9)).pvalue, rel=1e-9)
 
 
 def test_few_differences_are_asked_by_the_t_test() -> None:
