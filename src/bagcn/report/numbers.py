@@ -77,10 +77,14 @@ class Numbers:
 
 def _settings(recipe: Recipe) -> dict[str, str]:
     settings = recipe.settings()
-    parts = {**settings["train"], **settings["arguments"]}
     named = {key: settings[key] for key in ("split", "scaling", "graph") if settings.get(key)}
-    return {key: value if isinstance(value, str) else json.dumps(value) for key, value in
-            {**named, **parts}.items()}  # fmt: skip
+    every = {**named, **settings["train"], **settings["arguments"]}
+    return {key: _plain(value) for key, value in every.items()}
+
+
+def _plain(value: Any) -> str:
+    """Return a value as it is written on the command line."""
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def command(recipe: Recipe, seeds: int) -> str:
@@ -90,7 +94,7 @@ def command(recipe: Recipe, seeds: int) -> str:
     if recipe.variant != "official":
         words += ["--variant", recipe.variant]
     for key, value in _changes(plain, recipe).items():
-        text = value if isinstance(value, str) else json.dumps(value)
+        text = _plain(value)
         words += ["--split", text] if key == "split" else ["--set", f"{key}={text}"]
     return shlex.join(words)
 
