@@ -97,7 +97,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         lr: float = 0.01,
         weight_decay: float = 5e-4,
         epochs: int = 300,
-        patience: int = 100,
+        patience: int = 60,
         members: int = 1,
         train_share: float = 0.6,
         val_share: float = 0.2,
