@@ -28,7 +28,7 @@ def _bagcn(name: str, title: str, **arguments: Any) -> Card:
         model=BAGCN,
         title=title,
         paper=_TITLE,
-        url="",
+        url="https://arxiv.org/abs/2302.08727",
         written="here, from the paper's equations; attention exact and linear in memory",
         checked=_CHECKED,
         arguments=tuple(arguments.items()),
