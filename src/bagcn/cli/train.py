@@ -73,7 +73,7 @@ def train(ctx: click.Context, /, **options: Any) -> None:
       bagcn train cora --seeds 5
       bagcn train citeseer --model gcn --seeds 0..19 --set lr=0.02 --out runs/gcn
       bagcn train pubmed --seeds 20 --resume --json > pubmed.json
-      bagcn train --nodes nodes.csv --edges edges.csv --label topic --out model
+      bagcn train --nodes nodes.csv --edges edges.csv --label topic --predictions topics.csv
     """
     from bagcn.cli.values import parse_settings
 
