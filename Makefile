@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: setup run test lint types format check bench docs clean
+.PHONY: setup run test lint types format check tables docs clean
 
 setup: $(READY)            ## create .venv and install the pinned versions
 
@@ -29,6 +29,9 @@ format: $(READY)           ## rewrite to the house style
 	$(BIN)/ruff format . && $(BIN)/ruff check --fix .
 
 check: lint types test     ## what has to hold before a commit lands
+
+tables: $(READY)           ## the tables of the README and the docs, from the stored runs
+	$(BIN)/python scripts/render_tables.py
 
 docs: $(READY)             ## the documentation site, in site/
 	$(BIN)/mkdocs build --strict --quiet
