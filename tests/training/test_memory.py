@@ -14,6 +14,7 @@ from bagcn.training import Member
 from bagcn.training.memory import (
     DoesNotFitError,
     Footprint,
+    as_size,
     available_memory,
     estimate,
     lacking,
@@ -95,3 +96,15 @@ def test_settings_of_a_members_own_are_looked_at_as_well() -> None:
 def test_memory_of_this_machine() -> None:
     assert 2**26 < available_memory("cpu") < 2**50
     assert 2**26 < peak_memory(CPU) < 2**50
+
+
+def test_sizes_as_people_write_them() -> None:
+    sizes = (1000, 4.6 * 2**20, 276 * 2**20, 1.25 * 2**30, 1.5e11, 2**50)
+    assert [as_size(size) for size in sizes] == [
+        "0.0 MiB",
+        "4.6 MiB",
+        "276 MiB",
+        "1.25 GiB",
+        "140 GiB",
+        "1,048,576 GiB",
+    ]

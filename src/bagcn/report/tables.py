@@ -16,6 +16,7 @@ from bagcn.study.models import card_of
 from bagcn.study.statistics import ALPHA
 from bagcn.study.store import Store
 from bagcn.study.table import PAPER, Entry, Results
+from bagcn.training.memory import as_size
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,7 +109,7 @@ def _why(entry: Entry) -> str:
     """Say why there is no number."""
     if entry.failure is not None:
         need = entry.failure.get("need")
-        return f"needs {_gib(need)}" if need else "does not fit"
+        return f"needs {as_size(need)}" if need else "does not fit"
     return "no recipe" if entry.cell.recipe is None else NOTHING
 
 
@@ -123,7 +124,7 @@ def _cost(entry: Entry) -> Text:
     found = entry.summary
     if found.seconds is None or found.memory is None:
         return Text(NOTHING)
-    return Text(f"{found.seconds:.1f} s, {_gib(found.memory)}")
+    return Text(f"{found.seconds:.1f} s, {as_size(found.memory)}")
 
 
 def _with_sd(mean: float, sd: float | None) -> str:
@@ -132,10 +133,6 @@ def _with_sd(mean: float, sd: float | None) -> str:
 
 def _signed(value: float) -> str:
     return f"{value:+.2f}".replace("-", "−")
-
-
-def _gib(size: int) -> str:
-    return f"{size / 2**30:.2f} GiB" if size < 10 * 2**30 else f"{size / 2**30:.0f} GiB"
 
 
 def notes(found: Results, best: str = "*", near: str = "≈") -> list[str]:

@@ -18,7 +18,15 @@ from bagcn.training.member import Member
 from bagcn.training.stack import Build, Stack
 from bagcn.training.task import Task
 
-__all__ = ["DoesNotFitError", "Footprint", "available_memory", "estimate", "lacking", "peak_memory"]
+__all__ = [
+    "DoesNotFitError",
+    "Footprint",
+    "as_size",
+    "available_memory",
+    "estimate",
+    "lacking",
+    "peak_memory",
+]
 
 COPIES = 6  # of every parameter: itself, its gradient, Adam's two moments, the best, a temporary
 SLACK = 1.5  # what an operation holds beside what it saves for the backward pass
@@ -42,6 +50,15 @@ class DoesNotFitError(MemoryError):
 
     def __str__(self) -> str:
         return str(self.args[0])
+
+
+def as_size(size: float) -> str:
+    """Return bytes as people write them: ``4.6 MiB``, ``276 MiB``, ``1.25 GiB``, ``140 GiB``."""
+    if size < 2**30:
+        mebibytes = size / 2**20
+        return f"{mebibytes:.{0 if mebibytes >= 10 else 1}f} MiB"
+    gibibytes = size / 2**30
+    return f"{gibibytes:,.{0 if gibibytes >= 10 else 2}f} GiB"
 
 
 def lacking(error: RuntimeError, device: torch.device) -> int | None:

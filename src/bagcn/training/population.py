@@ -13,7 +13,13 @@ import torch
 
 from bagcn.training.checkpoint import Checkpoint
 from bagcn.training.member import Member
-from bagcn.training.memory import DoesNotFitError, Footprint, available_memory, estimate
+from bagcn.training.memory import (
+    DoesNotFitError,
+    Footprint,
+    as_size,
+    available_memory,
+    estimate,
+)
 from bagcn.training.settings import TrainSettings
 from bagcn.training.stack import Build
 from bagcn.training.task import Task
@@ -84,10 +90,10 @@ def _part_size(job: Job, members: Sequence[Member], max_memory: int | None) -> i
         parts = -(-len(members) // size)
         size = -(-len(members) // parts)  # parts of about one size
         logger.info(
-            "%d members need about %.1f GiB of %.1f: they train in %d parts",
+            "%d members need about %s, there is %s: they train in %d parts",
             len(members),
-            (footprint.shared + len(members) * footprint.member) / 2**30,
-            budget / 2**30,
+            as_size(footprint.shared + len(members) * footprint.member),
+            as_size(budget),
             parts,
         )
     return size
@@ -100,10 +106,10 @@ def _workers(job: Job, member: Member, wanted: int, max_memory: int | None) -> i
     fitting = max(1, min(wanted, budget // each))
     if fitting < wanted:
         logger.info(
-            "%d processes need about %.1f GiB of %.1f: %d at a time",
+            "%d processes need about %s, there is %s: %d at a time",
             wanted,
-            wanted * each / 2**30,
-            budget / 2**30,
+            as_size(wanted * each),
+            as_size(budget),
             fitting,
         )
     return fitting
@@ -121,8 +127,8 @@ def _footprint(job: Job, member: Member, max_memory: int | None) -> tuple[Footpr
     one = footprint.shared + footprint.member
     if max_memory and one > max_memory:
         raise DoesNotFitError(
-            f"one run needs about {one / 2**30:.2f} GiB, but only {max_memory / 2**30:.2f} GiB "
-            "may be taken: raise --max-memory, or make the model smaller",
+            f"one run needs about {as_size(one)}, but only {as_size(max_memory)} may be taken: "
+            "raise --max-memory, or make the model smaller",
             one,
         )
     return footprint, max_memory or available_memory(job.device)

@@ -18,7 +18,7 @@ import torch
 from bagcn.training.checkpoint import Checkpoint
 from bagcn.training.loop import train
 from bagcn.training.member import Member, Result
-from bagcn.training.memory import DoesNotFitError, lacking
+from bagcn.training.memory import DoesNotFitError, as_size, lacking
 from bagcn.training.settings import TrainSettings
 from bagcn.training.stack import Build
 from bagcn.training.task import Task
@@ -66,7 +66,7 @@ class Job:
             return None
         return DoesNotFitError(
             f"{runs} run{'s' if runs > 1 else ''} on {self.task.num_nodes:,} nodes took more than "
-            f"{need / 2**30:.1f} GiB on {self.device}, which is not there: make the model smaller, "
+            f"{as_size(need)} on {self.device}, which is not there: make the model smaller, "
             "or train it where there is more memory",
             need,
         )
