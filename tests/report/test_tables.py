@@ -138,3 +138,12 @@ def test_runs_as_a_frame(tmp_path: Path) -> None:
     assert runs.date.iloc[0] == pd.Timestamp("2026-01-02T03:04:05+00:00")
     assert "curve.loss" not in runs
     assert len(frame(Store(tmp_path / "nothing"))) == 0
+
+
+def test_a_table_says_which_of_its_recipes_were_tuned(tmp_path: Path) -> None:
+    told = "- Tuned here on validation accuracy: BAGCN-add on Cora. All others: official settings."
+    mixed = results(cells(["bagcn-add", "gcn"], ["cora"], "best"), Store(tmp_path), range(2))
+    assert told in as_markdown(mixed)
+    for variant in ("official", "tuned"):
+        alike = results(cells(["bagcn-add"], ["cora"], variant), Store(tmp_path), range(2))
+        assert "uned here" not in as_markdown(alike)

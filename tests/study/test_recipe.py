@@ -140,6 +140,14 @@ def test_unknown_names() -> None:
         load_recipe("gcn", "cora", "tunde")
 
 
+def test_the_best_recipe_is_the_tuned_one_where_there_is_one(tmp_path: Path) -> None:
+    text = "[official]\ntrain = { lr = 0.1 }\n[tuned.cora]\ntrain = { lr = 0.2 }\n"
+    file = write(tmp_path, text)
+    found = [load_recipe("gcn", name, "best", file) for name in ("cora", "citeseer")]
+    assert [(r.variant, r.train.lr) for r in found] == [("tuned", 0.2), ("official", 0.1)]
+    assert found[0].hash == load_recipe("gcn", "cora", "tuned", file).hash
+
+
 def test_a_data_sets_table_stands_over_the_common_one(tmp_path: Path) -> None:
     file = write(
         tmp_path,

@@ -27,10 +27,10 @@ __all__ = ["bench"]
 @click.option("--seeds", default="20", show_default=True, help="How many, or which: 5, 3..7, 1,4.")
 @click.option(
     "--variant",
-    type=click.Choice(["official", "tuned"]),
+    type=click.Choice(["official", "tuned", "best"]),
     default="official",
     show_default=True,
-    help="Of the recipes.",
+    help="Of the recipes; best is tuned where there is a tuned one, else official.",
 )
 @click.option("--recipes", metavar="DIR", help="Recipe files of your own come first.")
 @click.option(

@@ -41,7 +41,7 @@ BENCHMARK = {
     help="Of attention's products; auto is bf16 on a GPU.",
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
-@click.option("--variant", default="official", show_default=True, help="Recipe: official or tuned.")
+@click.option("--variant", default="official", show_default=True, help="official, tuned or best.")
 @click.option("--recipe", metavar="FILE", help="A recipe file of your own.")
 @click.option("--split", metavar="NAME", help="public, per-class:20/30, random:0.6/0.2, …")
 @click.option("--data-dir", metavar="DIR", help="Folder with the data sets; or BAGCN_DATA.")

@@ -157,7 +157,20 @@ def notes(found: Results, best: str = "*", near: str = "≈") -> list[str]:
             "A run: its share of the time and of the memory where several trained together; on a "
             f"CPU the memory is all that the process held. {', '.join(devices)}."
         )
-    return [*out, *_left_out(found)]
+    return [*out, *_mixed(found), *_left_out(found)]
+
+
+def _mixed(found: Results) -> list[str]:
+    """Say which recipes were tuned, where not all were."""
+    tuned: dict[str, list[str]] = {}
+    shown = [entry.cell.recipe for entry in found.entries.values() if entry.cell.recipe]
+    for recipe in shown:
+        if recipe.variant == "tuned":
+            tuned.setdefault(card_of(recipe.model).title, []).append(DATASETS[recipe.dataset].title)
+    if not tuned or all(recipe.variant == "tuned" for recipe in shown):
+        return []
+    named = "; ".join(f"{model} on {', '.join(places)}" for model, places in tuned.items())
+    return [f"Tuned here on validation accuracy: {named}. All others: official settings."]
 
 
 def _left_out(found: Results) -> list[str]:

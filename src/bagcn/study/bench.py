@@ -59,7 +59,7 @@ def cells(
     Args:
         models: names.
         datasets: names.
-        variant: of the recipes.
+        variant: of the recipes, as :func:`bagcn.study.recipe.load_recipe` takes it.
         changes: to every recipe.
         folder: with recipe files of your own.
     """

@@ -168,14 +168,17 @@ def load_recipe(
     Args:
         model: the model's name.
         dataset: the data set's name.
-        variant: ``"official"`` or ``"tuned"``.
+        variant: ``"official"``, ``"tuned"``, or ``"best"``: tuned where there is such a recipe,
+            else official.
         path: a recipe file of your own, instead of the package's.
     """
     if dataset not in DATASETS:
         raise unknown("data set", dataset, DATASETS)
-    if variant not in VARIANTS:
-        raise unknown("variant", variant, VARIANTS)
+    if variant not in (*VARIANTS, "best"):
+        raise unknown("variant", variant, (*VARIANTS, "best"))
     path = path or recipe_file(card_of(model).name)
+    if variant == "best":
+        variant = "tuned" if dataset in _read(path).get("tuned", {}) else "official"
     table = _read(path).get(variant)
     if table is None or (variant == "tuned" and dataset not in table):
         raise NoRecipeError(f"{path.name} has no {variant} settings of {model} for {dataset}")

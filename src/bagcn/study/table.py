@@ -13,7 +13,7 @@ from typing import Any
 from bagcn.data import DATASETS
 from bagcn.study.bench import Cell
 from bagcn.study.models import MODELS
-from bagcn.study.recipe import NoRecipeError, Recipe, load_recipe, paper_value
+from bagcn.study.recipe import VARIANTS, NoRecipeError, Recipe, load_recipe, paper_value
 from bagcn.study.statistics import ALPHA, Standing, Summary, against_best, summary
 from bagcn.study.store import Record, Store
 
@@ -157,7 +157,8 @@ def results(cells: Sequence[Cell], store: Store, seeds: Sequence[int]) -> Result
 
 def there(store: Store, variant: str) -> tuple[list[str], list[str]]:
     """Return the models and the data sets that the store has runs or failures of."""
-    records = [r for r in (*store, *store.failures()) if r["variant"] == variant]
+    wanted = VARIANTS if variant == "best" else (variant,)
+    records = [r for r in (*store, *store.failures()) if r["variant"] in wanted]
     models = {record["model"] for record in records}
     datasets = {record["dataset"] for record in records}
     return [m for m in MODELS if m in models], [d for d in DATASETS if d in datasets]
