@@ -96,7 +96,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         model_params: Mapping[str, Any] | None = None,
         lr: float = 0.01,
         weight_decay: float = 5e-4,
-        epochs: int = 300,
+        epochs: int = 200,
         patience: int = 60,
         members: int = 1,
         train_share: float = 0.6,
