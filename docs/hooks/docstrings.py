@@ -7,6 +7,7 @@ become lines of text, such as ``Ŷ_gcn = softmax(Â H_c' W_c)``.
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import Any
 
 import griffe
@@ -27,7 +28,7 @@ SIGNS = {
     **{"max": "max", "min": "min", "quad": " ", "qquad": "   ", "mathbf 1": "1", "oplus": "⊕"},
 }
 ACCENTS = {"hat": "\u0302", "tilde": "\u0303", "bar": "\u0304"}
-POWERS = str.maketrans("0123456789+-()ijklnTS", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ⁱʲᵏˡⁿᵀˢ")
+POWERS = str.maketrans("0123456789+-()ijklnKLT", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ⁱʲᵏˡⁿᴷᴸᵀ")
 
 
 def markdown(text: str) -> str:
@@ -55,7 +56,8 @@ def plain(formula: str) -> str:
     text = re.sub(r"\{([^{}\s]{1,12})\}", r"\1", text)
     text = text.replace("\\{", "⦃").replace("\\}", "⦄").replace("{", "(").replace("}", ")")
     text = re.sub(r"\\[,;! ]", " ", text.replace("⦃", "{").replace("⦄", "}")).replace("&", "")
-    return " ".join(text.replace("( ", "(").replace(" )", ")").split())
+    text = unicodedata.normalize("NFC", text.replace("( ", "(").replace(" )", ")"))
+    return " ".join(text.split())
 
 
 def _power(match: re.Match[str]) -> str:

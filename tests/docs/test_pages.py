@@ -77,3 +77,10 @@ def test_every_page_is_in_the_navigation() -> None:
     navigation = (REPOSITORY / "mkdocs.yml").read_text("utf-8")
     for page in (REPOSITORY / "docs").rglob("*.md"):
         assert str(page.relative_to(REPOSITORY / "docs")) in navigation
+
+
+def test_every_example_is_shown() -> None:
+    """An example that no page runs would be one that nobody runs."""
+    commands = "".join(b.text for page in PAGES for b in blocks_of(page) if b.language == "console")
+    for example in (REPOSITORY / "examples").glob("*.py"):
+        assert f"$ python examples/{example.name}" in commands
