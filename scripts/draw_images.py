@@ -6,6 +6,8 @@ A small graph in nine parts, three classes, labels in few of them: what is known
 
 from __future__ import annotations
 
+import io
+import re
 import sys
 import warnings
 from pathlib import Path
@@ -52,8 +54,15 @@ def main(folder: Path) -> None:
     draw_known(before, data, places)
     draw_predicted(after, data, places, model, model.explain(node, top=8))
     mpl.rcParams.update({"svg.hashsalt": "bagcn", "font.family": "DejaVu Sans"})
-    folder.mkdir(parents=True, exist_ok=True)
-    figure.savefig(folder / "shortcuts.svg", metadata={"Date": None})
+    save(figure, folder / "shortcuts.svg")
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write the figure, with two decimals of its places instead of fifteen."""
+    written = io.StringIO()
+    figure.savefig(written, format="svg", metadata={"Date": None})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(re.sub(r"(\d\d\.\d\d)\d+", r"\1", written.getvalue()), "utf-8")
 
 
 def layout(data: Any) -> Array:
