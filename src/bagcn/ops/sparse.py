@@ -102,7 +102,7 @@ class _Product(torch.autograd.Function):
             grad_values = (grad.index_select(0, rows) * dense.index_select(0, columns)).sum(-1)
         if ctx.needs_input_grad[2]:
             transposed, order = ctx.pattern.transposed
-            grad_dense = transposed.matmul(values[order], grad.contiguous())
+            grad_dense = transposed.matmul(values.index_select(0, order), grad.contiguous())
         return None, grad_values, grad_dense
 
     @staticmethod
