@@ -123,12 +123,34 @@ def write(folder: Path, text: str) -> Path:
         ("[official]\nscaling = 'rwo'", r"unknown feature scaling 'rwo'; did you mean 'row'\?"),
         ("[official]\ntrain = { lr = 'fast' }", r"lr must be a number; got fast"),
         ("[official]\ntrain = { epochs = 1.5 }", r"epochs must be a whole number; got 1\.5"),
+        ("[official]\ntrain = { lr = inf }", r"lr must be a number; got inf"),
+        ("[official]\ntrain = { decay = 5 }", r"decay must be one of weights, first, all; got 5"),
+        (
+            "[official]\nmodel = { num_layers = 1.5 }",
+            r"num_layers must be a whole number; got 1\.5",
+        ),
+        ("[official]\nmodel = { dropout = nan }", r"dropout must be a number; got nan"),
+        ("[official]\nmodel = { bias = 'False' }", r"bias must be true or false; got False"),
         ("official = [", r"gcn\.toml is not valid TOML"),
     ],
 )
 def test_a_mistake_is_named_with_what_was_meant(tmp_path: Path, text: str, told: str) -> None:
     with pytest.raises(ValueError, match=told):
         load_recipe("gcn", "cora", path=write(tmp_path, text))
+
+
+def test_whole_numbers_may_be_written_with_a_point() -> None:
+    recipe = load_recipe("gcn", "cora")
+    written = recipe.changed({"epochs": 3.0, "hidden_channels": 8.0})
+    assert written.hash == recipe.changed({"epochs": 3, "hidden_channels": 8}).hash
+    assert type(written.train.epochs) is int
+
+
+def test_what_cannot_be_built_is_told_with_its_changes() -> None:
+    changes = {"hidden_channels": 0}
+    told = "cannot build bagcn-add with hidden_channels=0: "
+    with pytest.raises(ValueError, match=told):
+        load_recipe("bagcn-add", "cora").changed(changes).checked(changes)
 
 
 def test_unknown_names() -> None:

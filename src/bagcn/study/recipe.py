@@ -7,7 +7,9 @@ that variant for every data set; a table ``official.cora`` differs from them whe
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
+import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -100,7 +102,7 @@ class Recipe:
         """Return the recipe if its model can be built, else tell which changes it got."""
         try:
             self.build(4, 3)
-        except (TypeError, ValueError, RuntimeError) as error:
+        except (TypeError, ValueError, RuntimeError, ArithmeticError) as error:
             settings = ", ".join(f"{name}={value}" for name, value in changes.items())
             reason = str(error).splitlines()[0]
             raise ValueError(
@@ -117,7 +119,8 @@ class Recipe:
 
     def _changed(self, key: str, value: Any) -> Recipe:
         if key in TrainSettings.names():
-            return replace(self, train=_typed(replace, self.train, key, value))
+            kind = type(getattr(TrainSettings(), key)).__name__
+            return replace(self, train=replace(self.train, **{key: _typed(kind, key, value)}))
         if key == "split":
             return replace(self, split=str(value))
         if key == "graph":
@@ -129,7 +132,8 @@ class Recipe:
             raise unknown(
                 "setting", key, (*TrainSettings.names(), "split", "scaling", "graph", *known)
             )
-        return replace(self, arguments={**self.arguments, key: value})
+        kind = inspect.signature(card_of(self.model).model).parameters[key].annotation
+        return replace(self, arguments={**self.arguments, key: _typed(kind, key, value)})
 
     def _on(self, graph: str) -> Recipe:
         """Return the recipe on a perturbed graph; an attacked one comes with its own split."""
@@ -145,14 +149,18 @@ def _scaling(name: Any) -> str:
     return str(name)
 
 
-def _typed(change: Any, settings: TrainSettings, key: str, value: Any) -> TrainSettings:
-    kind = type(getattr(TrainSettings(), key))
-    if kind in (int, float) and (
-        isinstance(value, bool) or not isinstance(value, int | float) or kind(value) != value
-    ):
-        raise ValueError(f"{key} must be {'a whole ' if kind is int else 'a '}number; got {value}")
-    changed: TrainSettings = change(settings, **{key: value})
-    return changed
+def _typed(kind: str, key: str, value: Any) -> Any:
+    """Return the value of a setting whose type has this name; other types are let through."""
+    if kind == "bool" and not isinstance(value, bool):
+        raise ValueError(f"{key} must be true or false; got {value}")
+    if kind not in ("int", "float"):
+        return value
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not math.isfinite(value) or (kind == "int" and int(value) != value):
+        raise ValueError(
+            f"{key} must be {'a whole ' if kind == 'int' else 'a '}number; got {value}"
+        )
+    return int(value) if kind == "int" else value
 
 
 def recipe_file(model: str) -> Path:

@@ -41,7 +41,7 @@ class TrainSettings:
             raise ValueError(f"ema must be at least 0 and below 1, got {self.ema}")
         if self.weight_decay < 0:
             raise ValueError(f"weight_decay must not be negative, got {self.weight_decay}")
-        if isinstance(self.decay, str) and self.decay not in ("weights", "first", "all"):
+        if not isinstance(self.decay, Mapping) and self.decay not in ("weights", "first", "all"):
             raise ValueError(f"decay must be one of weights, first, all; got {self.decay!r}")
 
     @classmethod
