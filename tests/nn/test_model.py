@@ -240,6 +240,9 @@ def test_battery(fusion: Any) -> None:
         ({"target": "kl"}, "target must be one of mean, pairwise; got 'kl'"),
         ({"num_hops": 0}, "num_hops must be at least 1, got 0"),
         ({"temperature": 0.0}, "temperature must be above 0, got 0.0"),
+        ({"precision": "fp16"}, "precision must be one of auto, fp32, bf16; got 'fp16'"),
+        ({"passes": 0}, "passes must be at least 1, got 0"),
+        ({"warmup": -5}, "warmup must not be negative, got -5"),
     ],
 )
 def test_bad_arguments(argument: dict[str, Any], message: str) -> None:

@@ -113,6 +113,7 @@ class BiaffineLayer(nn.Module):
         _one_of("attention", attention, get_args(Attention))
         _one_of("field", field, get_args(Field))
         _one_of("activation", activation, ("relu", "none"))
+        _one_of("precision", precision, get_args(Precision))
         if num_hops < 1:
             raise ValueError(f"num_hops must be at least 1, got {num_hops}")
         self.hidden_channels = hidden_channels

@@ -111,6 +111,10 @@ class BAGCN(nn.Module):
         _one_of("target", target, ("mean", "pairwise"))
         if temperature <= 0:
             raise ValueError(f"temperature must be above 0, got {temperature}")
+        if passes < 1:
+            raise ValueError(f"passes must be at least 1, got {passes}")
+        if warmup < 0:
+            raise ValueError(f"warmup must not be negative, got {warmup}")
         self.layer = BiaffineLayer(
             in_channels,
             hidden_channels,
