@@ -38,6 +38,7 @@ class Trainings:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.members: list[Any] = []
+        self.tasks: list[Any] = []
         self.results: list[Result] = []
         self.poisoned = False
         self.fails: Exception | None = None
@@ -46,6 +47,7 @@ class Trainings:
 
     def _train(self, build: Any, task: Any, members: Any, *rest: Any, **more: Any) -> Iterator[Any]:
         self.members += members
+        self.tasks.append(task)
         if self.fails:
             raise self.fails
         if self.poisoned:
@@ -93,6 +95,20 @@ def test_seeds_are_none_that_are_reported(trainings: Trainings) -> None:
 def test_the_recipe_as_it_is_is_tried_first(trainings: Trainings) -> None:
     search(Budget(trials=1, seeds=1))
     assert trainings.members[0].settings == {"lr": 0.01, "dropout": 0.5}
+
+
+def test_a_recipe_that_is_silent_begins_with_the_models_defaults(trainings: Trainings) -> None:
+    silent = replace(recipe(), arguments={"hidden_channels": 16})
+    tune(silent, {"dropout": Range(0.0, 0.8)}, Budget(trials=1, seeds=1), HERE)
+    assert trainings.members[0].settings == {"dropout": 0.5}
+
+
+def test_a_choice_of_the_scaling_reaches_the_features(trainings: Trainings) -> None:
+    space = {"scaling": Choice(("none", "row", "binary"))}
+    tune(recipe(), space, Budget(trials=8, seeds=1, batch=8), HERE)
+    features = {task.x.to_dense().numpy().tobytes() for task in trainings.tasks}
+    assert len(trainings.tasks) > 1
+    assert len(features) == len(trainings.tasks)
 
 
 def test_classes_of_test_nodes_change_nothing_that_is_chosen(trainings: Trainings) -> None:

@@ -21,6 +21,7 @@ from bagcn.study.recipe import Recipe
 from bagcn.study.runner import Machine, graph, planned, trained
 from bagcn.study.seeds import FIRST_TUNING_SEED
 from bagcn.study.space import Choice, Range, Space, space_text
+from bagcn.study.together import value_of
 from bagcn.training import Member
 from bagcn.training.memory import DoesNotFitError
 
@@ -133,13 +134,12 @@ class _Search:
 
     def __init__(self, recipe: Recipe, space: Space, machine: Machine) -> None:
         self.recipe, self.space, self.machine = recipe, space, machine
-        _, self.task = graph(recipe, machine)
 
     def enqueue_start(self, study: optuna.Study) -> None:
         """Let the recipe as it is be the first trial."""
-        start = {**self.recipe.settings()["train"], **self.recipe.arguments}
-        if all(name in start and _within(start[name], d) for name, d in self.space.items()):
-            study.enqueue_trial({name: start[name] for name in self.space})
+        start = {name: value_of(self.recipe, name) for name in self.space}
+        if all(_within(start[name], dimension) for name, dimension in self.space.items()):
+            study.enqueue_trial(start)
 
     def ask(self, study: optuna.Study) -> tuple[optuna.trial.Trial, Settings]:
         """Return a trial and its settings."""
@@ -191,6 +191,7 @@ class _Search:
     ) -> Iterator[tuple[int, float]]:
         first = proposals[jobs[0][0]]
         recipe = self.recipe.changed({n: v for n, v in first.items() if self._is_choice(n)})
+        _, task = graph(recipe, self.machine)  # a choice may be of the scaling
         splits = {
             run.seed: run.split
             for run in planned(recipe, sorted({seed for _, seed in jobs}), self.machine)
@@ -205,7 +206,7 @@ class _Search:
         ]
         left = dict(enumerate(i for i, _ in jobs))
         try:
-            for position, result in trained(recipe, self.task, members, self.machine):
+            for position, result in trained(recipe, task, members, self.machine):
                 failed = result.diverged is not None or result.best_epoch < 0
                 yield left.pop(position), 0.0 if failed else result.val
         except DoesNotFitError as error:
