@@ -133,6 +133,26 @@ def test_which_weights_are_embedded(keep: bool, patience: int, best: int, epochs
         torch.testing.assert_close(result.weights["probe.bias"], bias)
 
 
+def test_averaged_weights_are_embedded() -> None:
+    x, y, split = clouds(3)
+    task = Task(x, torch.zeros(2, 0, dtype=torch.int64), y)
+    settings = TrainSettings(epochs=2, lr=0.1, weight_decay=0.0, ema=0.9)
+    result = train(Turning, task, [Member(0, split)], settings, keep_weights=True)[0].check()
+    reference = Turning(WIDTH, 3)
+    optimizer = torch.optim.Adam([reference.scale], lr=0.1)
+    average = reference.scale.detach().clone()
+    for epoch in range(2):
+        optimizer.zero_grad()
+        reference.objective(x, x, y, y > 0, torch.tensor(epoch)).backward()
+        optimizer.step()
+        share = (1 + epoch) / (10 + epoch)
+        average = share * average + (1 - share) * reference.scale.detach()
+    weight, _ = fit_probe(x * average + x, y, split, 3)
+    assert result.weights is not None
+    torch.testing.assert_close(result.weights["scale"], average)
+    torch.testing.assert_close(result.weights["probe.weight"], weight)
+
+
 def test_no_epoch_is_validated() -> None:
     x, y, split = clouds(3)
     task = Task(x, torch.zeros(2, 0, dtype=torch.int64), y)

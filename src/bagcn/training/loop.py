@@ -207,9 +207,11 @@ class _Loop:
     def _probe(self) -> None:
         """Fit the classifier of a model that learnt without labels, and score what it predicts."""
         state, probe = self.state, ("buffer.probe.weight", "buffer.probe.bias")
-        for name, best in _section(state, "best.").items():
-            chosen, other = (best, state[name]) if self.by_loss else (state[name], best)
-            other.copy_(chosen)
+        chosen = _section(state, "best.") if self.by_loss else self._shown()
+        for name in [name for name in state if name.startswith(("parameter.", "buffer."))]:
+            state[name].copy_(chosen[name])
+            if f"best.{name}" in state:
+                state[f"best.{name}"].copy_(chosen[name])
         y, classes = self.task.y, self.task.num_classes
         for i, embedding in enumerate(self.stack.embeddings()):
             if torch.isfinite(embedding).all():
