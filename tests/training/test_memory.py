@@ -98,6 +98,13 @@ def test_memory_of_this_machine() -> None:
     assert 2**26 < peak_memory(CPU) < 2**50
 
 
+def test_what_torch_keeps_for_itself_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (2000, 9000))
+    monkeypatch.setattr(torch.cuda, "memory_reserved", lambda device: 6000)
+    monkeypatch.setattr(torch.cuda, "memory_allocated", lambda device: 1000)
+    assert available_memory("cuda") == int(0.85 * 7000)
+
+
 def test_sizes_as_people_write_them() -> None:
     sizes = (1000, 4.6 * 2**20, 276 * 2**20, 1.25 * 2**30, 1.5e11, 2**50)
     assert [as_size(size) for size in sizes] == [

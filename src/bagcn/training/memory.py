@@ -126,7 +126,9 @@ def available_memory(device: torch.device | str) -> int:
     device = torch.device(device)
     if device.type == "cuda":
         free, _ = torch.cuda.mem_get_info(device)
-        return int(free * SHARE)
+        # what torch keeps of populations that ended looks taken, but is given away again
+        kept = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+        return int((free + kept) * SHARE)
     try:
         return int(_available() * SHARE)
     except (ValueError, OSError, AttributeError):  # not every system tells
