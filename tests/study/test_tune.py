@@ -111,6 +111,22 @@ def test_a_choice_of_the_scaling_reaches_the_features(trainings: Trainings) -> N
     assert len(features) == len(trainings.tasks)
 
 
+@pytest.mark.parametrize(
+    ("space", "told"),
+    [
+        ({"hidden_channels": Range(4, 16)}, "hidden_channels must be a whole number; got 7.8"),
+        ({"drpout": Range(0.0, 0.8)}, "unknown setting 'drpout'; did you mean 'dropout'"),
+        ({"bias": Choice((True, "no"))}, "bias must be true or false; got no"),
+    ],
+)
+def test_a_space_that_the_recipe_does_not_take(
+    trainings: Trainings, space: dict[str, Range | Choice], told: str
+) -> None:
+    with pytest.raises(ValueError, match=told):
+        tune(recipe(), space, Budget(trials=1, seeds=1), HERE)
+    assert not trainings.members
+
+
 def test_classes_of_test_nodes_change_nothing_that_is_chosen(trainings: Trainings) -> None:
     budget = Budget(trials=8, seeds=1, batch=4)
     clean = search(budget)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import math
 import statistics
 import time
 import warnings
@@ -134,6 +135,9 @@ class _Search:
 
     def __init__(self, recipe: Recipe, space: Space, machine: Machine) -> None:
         self.recipe, self.space, self.machine = recipe, space, machine
+        for name, dimension in space.items():  # what the recipe refuses is not worth a trial
+            for value in _examples(dimension):
+                recipe.changed({name: value})
 
     def enqueue_start(self, study: optuna.Study) -> None:
         """Let the recipe as it is be the first trial."""
@@ -215,6 +219,13 @@ class _Search:
 
     def _is_choice(self, name: str) -> bool:
         return isinstance(self.space[name], Choice)
+
+
+def _examples(dimension: Range | Choice) -> Sequence[Any]:
+    """Return all choices, or a number of the range that is not whole."""
+    if isinstance(dimension, Choice):
+        return dimension.values
+    return [dimension.low + (dimension.high - dimension.low) / math.pi]
 
 
 def _within(value: Any, dimension: Range | Choice) -> bool:
