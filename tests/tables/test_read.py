@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow.csv import ReadOptions
 
 from bagcn.tables import read_table
 
@@ -124,9 +125,26 @@ def test_what_is_no_table(
     assert str(refusal.value).startswith(f"{path}{message}")
 
 
+@pytest.mark.parametrize(("rows", "threads"), [(1, False), (400_000, True)])
+def test_only_a_large_table_is_read_with_threads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int, threads: bool
+) -> None:
+    asked = []
+
+    def options(**given: Any) -> Any:
+        asked.append(given["use_threads"])
+        return ReadOptions(**given)
+
+    monkeypatch.setattr("pyarrow.csv.ReadOptions", options)
+    assert len(read_table(written(tmp_path, "t.csv", b"a,b\n" + b"1,2\n" * rows))) == rows
+    assert asked == [threads]
+
+
 def test_a_row_that_is_too_short(tmp_path: Path) -> None:
     path = written(tmp_path, "t.csv", b"a,b\n1,2\n3\n")
-    message = "as a table with 2 columns separated by ',': CSV parse error: Expected 2 columns, got"
+    message = (
+        "as a table with 2 columns separated by ',': CSV parse error: Row #3: Expected 2 columns"
+    )
     with pytest.raises(ValueError, match="cannot read .*" + message):
         read_table(path)
 

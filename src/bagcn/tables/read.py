@@ -22,6 +22,7 @@ __all__ = ["FORMATS", "read_table"]
 FORMATS = {"csv": ",", "tsv": "\t", "parquet": ""}
 """What tables can be stored in, and what separates their columns."""
 
+_BLOCK = 2**20  # bytes that Arrow reads at a time
 _SEPARATORS = (",", ";", "\t", "|")
 
 
@@ -120,7 +121,10 @@ def _separated(content: bytes, path: str | Path, separator: str) -> Any:
     try:
         return arrow.read_csv(
             pa.BufferReader(content),
-            read_options=arrow.ReadOptions(column_names=names, skip_rows=1),
+            # One block needs no threads, and a process that ends at once may trip over them.
+            read_options=arrow.ReadOptions(
+                column_names=names, skip_rows=1, use_threads=len(content) > _BLOCK
+            ),
             parse_options=arrow.ParseOptions(
                 delimiter=separator, newlines_in_values=b'"' in content
             ),
