@@ -111,6 +111,10 @@ def test_the_page_is_written_beside_the_table(bagcn: Bagcn, model: Path, tmp_pat
             "where to write the shortcuts of all nodes? add --out shortcuts.parquet",
         ),
         (
+            ("--all", "--out", "-"),
+            "where to write the shortcuts of all nodes? add --out shortcuts.parquet",
+        ),
+        (
             ("--all", "--out", "x", "--node", "1"),
             "--all is for the table of all nodes: leave out --node, --html and --json",
         ),

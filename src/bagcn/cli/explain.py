@@ -85,7 +85,7 @@ def _check(node: str | None, html: str | None, whole: bool, out: str | None, as_
     """Refuse options that do not go together."""
     if whole and (node is not None or html is not None or as_json):
         raise ValueError("--all is for the table of all nodes: leave out --node, --html and --json")
-    if whole and out is None:
+    if whole and out in (None, "-"):
         raise ValueError("where to write the shortcuts of all nodes? add --out shortcuts.parquet")
     if not whole and node is None:
         raise ValueError("which node? name one with --node ID, or take --all")
