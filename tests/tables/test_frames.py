@@ -82,6 +82,14 @@ def test_columns_are_found_by_name_or_place() -> None:
     assert (layout.id, layout.source, layout.target) == ("id", "x", "y")
 
 
+def test_columns_without_names() -> None:
+    table = pd.DataFrame([["a", 1.5], ["b", 2.5]])
+    graph = from_frames(table, pd.DataFrame([["a", "b"]]), Layout())
+    assert (graph.layout.id, graph.layout.source, graph.layout.target) == ("0", "0", "1")
+    assert graph.table is not None
+    assert graph.table["1"].tolist() == [1.5, 2.5]
+
+
 def test_features_are_all_other_columns_or_those_named() -> None:
     table = nodes(kind=[*"xyxy"], a=range(4), b=range(4), part=["train"] * 4)
     own = Layout(label="kind", split=None, drop=("b",))

@@ -131,6 +131,12 @@ def test_networkx_without_edges() -> None:
         (((NODES, "kind"), {}), "a frame of nodes needs a frame of edges: give it as edges="),
         (((NODES, LABELS[:2]), {"edges": EDGES}), "expected a class for each of 4 nodes, got 2"),
         (((sp.csr_array((2, 3)), LABELS), {}), "expected a square adjacency matrix, got the shape"),
+        (((NODES, "kind"), {"edges": [[0, 1]]}), "expected edges as a pandas frame, got list"),
+        (((-matrix(), LABELS), {}), "a weight must not be negative or NaN, but one is -"),
+        (
+            (data(edge_index=torch.tensor([[0, 1], [1, 4]])),),
+            "edge_index must hold numbers from 0 to 3, as there are 4 nodes, but holds 0 to 4",
+        ),
         (([1, 2],), "expected a PyTorch Geometric Data, a NetworkX graph, a SciPy sparse matrix"),
     ],
 )

@@ -45,6 +45,7 @@ def from_frames(
         labelled: whether the columns of classes and of the split must be there.
         names: of the tables, for messages.
     """
+    nodes, edges = nodes.rename(columns=str), edges.rename(columns=str)
     layout = _settled(nodes, edges, layout, names)
     assert layout.id is not None
     ids = _ids(nodes[layout.id], names[0])
@@ -166,7 +167,7 @@ def _weights(column: pd.Series[Any], name: str) -> Array:
     if len(wrong):
         raise ValueError(
             f"{name}, column {column.name!r}: a weight must be a number above 0, but row "
-            f"{wrong[0] + 1} holds {column.iloc[wrong[0]]!r} ({len(wrong):,} such rows)"
+            f"{wrong[0] + 1} holds {column.iloc[wrong[0]]!r} ({len(wrong):,} in all)"
         )
     return weights
 

@@ -74,6 +74,8 @@ def _from_columns(graph: Any, edges: Any, layout: Layout, labelled: bool) -> Gra
         return _from_networkx(graph, layout, labelled)
     if edges is None:
         raise ValueError("a frame of nodes needs a frame of edges: give it as edges=")
+    if not hasattr(edges, "columns"):
+        raise ValueError(f"expected edges as a pandas frame, got {type(edges).__name__}")
     return from_frames(graph, edges, layout, labelled=labelled)
 
 
@@ -110,6 +112,11 @@ def _from_data(data: Any, y: Any, layout: Layout) -> Graph:
     if isinstance(y, Tensor) and y.dim() == 2 and y.shape[1] == 1:
         y = y[:, 0]
     source, target = edge_index.numpy()
+    if edge_index.numel() and not 0 <= int(edge_index.min()) <= int(edge_index.max()) < size:
+        raise ValueError(
+            f"edge_index must hold numbers from 0 to {size - 1}, as there are {size} nodes, but "
+            f"holds {int(edge_index.min())} to {int(edge_index.max())}"
+        )
     _, _, counts = clean_edges(source, target, None, size, directed=True)
     labels = known_labels(y, size)
     return Graph(
@@ -150,6 +157,8 @@ def _from_matrix(matrix: Any, y: Any, features: Any, layout: Layout) -> Graph:
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"expected a square adjacency matrix, got the shape {matrix.shape}")
     source, target = entries.coords if hasattr(entries, "coords") else (entries.row, entries.col)
+    if not (entries.data >= 0).all():
+        raise ValueError(f"a weight must not be negative or NaN, but one is {entries.data.min()}")
     weight = None if (entries.data == 1).all() else entries.data.astype(np.float64)
     edge_index, edge_weight, counts = clean_edges(source, target, weight, size, layout.directed)
     frame = hasattr(features, "columns")
