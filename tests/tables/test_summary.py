@@ -59,7 +59,7 @@ def test_the_counts() -> None:
 COMMON = [
     "Edges from a node to itself, left out: 2.",
     "Edges that repeat an earlier row, merged with it: 1.",
-    "Nodes without an edge, for which only their own features speak: 2.",
+    "Nodes without an edge, for which no neighbour speaks: 2.",
     "Edges that name an id that no node has, left out: 1; the first such id is '99'.",
 ]
 BALANCE = (
@@ -90,6 +90,15 @@ def test_nothing_to_remark() -> None:
     edges = pd.DataFrame({"a": [*range(24), *range(1, 25)], "b": [*range(1, 25), *range(24)]})
     owned = from_frames(nodes, edges, Layout(label="kind"))
     assert remarks(describe(NodeClassifier()._prepare(owned))) == []
+
+
+def test_a_class_that_reads_like_no_class() -> None:
+    nodes = NODES.assign(kind=["a", "b", "Unknown"] * 8 + [""])
+    owned = from_frames(nodes, EDGES, Layout(label="kind"))
+    assert remarks(describe(NodeClassifier()._prepare(owned)))[-1] == (
+        "The class 'Unknown' is learnt like any other; if it means that the class is not known, "
+        "empty these cells."
+    )
 
 
 def test_which_columns_are_used() -> None:

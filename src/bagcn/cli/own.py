@@ -239,7 +239,8 @@ def _show_data(console: Console, classifier: NodeClassifier, used: str) -> None:
     data = describe(classifier)
     direction = "directed" if data["directed"] else "undirected"
     console.print(
-        f"[bold]{data['nodes']:,}[/] nodes, [bold]{data['edges']:,}[/] {direction} edges, "
+        f"[bold]{data['nodes']:,}[/] nodes, [bold]{data['edges']:,}[/] {direction} "
+        f"edge{'s' if data['edges'] != 1 else ''}, "
         f"{data['components']:,} component{'s' if data['components'] > 1 else ''}; "
         f"[bold]{data['labelled_nodes']:,}[/] nodes have a label, "
         f"{data['nodes'] - data['labelled_nodes']:,} are to be predicted."

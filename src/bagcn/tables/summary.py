@@ -17,6 +17,19 @@ if TYPE_CHECKING:
 
 __all__ = ["columns_used", "describe", "remarks"]
 
+_NO_CLASS = {
+    "unknown",
+    "unlabelled",
+    "unlabeled",
+    "missing",
+    "none",
+    "null",
+    "nan",
+    "na",
+    "n/a",
+    "?",
+}
+
 
 def describe(classifier: NodeClassifier) -> dict[str, Any]:
     """Return the counts of a classifier's graph as plain data, for people and for files."""
@@ -91,13 +104,13 @@ def remarks(data: dict[str, Any]) -> list[str]:
     sentences = [
         ("self_loops_dropped", "Edges from a node to itself, left out"),
         ("duplicates_merged", "Edges that repeat an earlier row, merged with it"),
-        ("isolated_nodes", "Nodes without an edge, for which only their own features speak"),
+        ("isolated_nodes", "Nodes without an edge, for which no neighbour speaks"),
         ("rows_with_unknown_ids_dropped", "Edges that name an id that no node has, left out"),
     ]
     found = [f"{text}: {data[name]:,}." for name, text in sentences if data[name]]
     if data["rows_with_unknown_ids_dropped"]:
         found[-1] = f"{found[-1][:-1]}; the first such id is {data['first_unknown_id']!r}."
-    return found + _about_direction(data) + _about_balance(data)
+    return found + _about_direction(data) + _about_balance(data) + _about_names(data)
 
 
 def _about_direction(data: dict[str, Any]) -> list[str]:
@@ -122,4 +135,13 @@ def _about_balance(data: dict[str, Any]) -> list[str]:
     return [
         f"The classes are far from balanced: {sizes[large]:,} labels of {large!r}, "
         f"{sizes[small]:,} of {small!r}; look at macro-F1, not at accuracy alone."
+    ]
+
+
+def _about_names(data: dict[str, Any]) -> list[str]:
+    names = [row["class"] for row in data["classes"] if row["class"].lower() in _NO_CLASS]
+    return [
+        f"The class {name!r} is learnt like any other; if it means that the class is not known, "
+        "empty these cells."
+        for name in names
     ]
