@@ -53,6 +53,21 @@ def test_a_seed_means_the_same_trials(tiny_graph: Any) -> None:
     assert tried[0] == tried[1]
 
 
+def test_what_was_given_to_the_model_stays(tiny_graph: Any) -> None:
+    own = {"fusion": "mul", "dropout": 0.2, "num_hops": 2}
+    seen: list[NodeClassifier] = []
+    search(prepared(tiny_graph, model_params=own), "5", lambda _, tried: seen.append(tried))
+    assert all(own.items() <= tried.arguments_.items() for tried in seen)
+    assert {tried.dropout for tried in seen} == {0.3}  # nor is drawn what would have no effect
+
+
+def test_a_model_is_given_what_it_takes(tiny_graph: Any) -> None:
+    seen: list[NodeClassifier] = []
+    search(prepared(tiny_graph, model="sgc"), "4", lambda _, tried: seen.append(tried))
+    assert {tried.hidden_channels for tried in seen} == {4}
+    assert len({tried.dropout for tried in seen}) == 4
+
+
 def test_a_time_lets_the_first_trial_finish(tiny_graph: Any, monkeypatch: Any) -> None:
     monkeypatch.setattr("bagcn.search.read_budget", lambda text: (None, 0.5))
     seen: list[int] = []

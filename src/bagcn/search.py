@@ -77,19 +77,22 @@ def _rank(classifier: NodeClassifier) -> tuple[float, float]:
 
 
 def _drawn(trial: Any, prepared: NodeClassifier) -> dict[str, Any]:
-    """Draw settings; what a model does not take is not drawn for it."""
+    """Draw settings; what a model does not take, or was given as its own, is not drawn."""
     from bagcn.study.models import argument_names
 
-    settings = {
+    given = dict(prepared.model_params or {})
+    free = set(argument_names(prepared.model)) - given.keys()
+    settings: dict[str, Any] = {
         "lr": trial.suggest_float("lr", 2e-3, 3e-2, log=True),
         "weight_decay": trial.suggest_float("weight_decay", 1e-5, 1e-2, log=True),
-        "hidden_channels": trial.suggest_categorical("hidden_channels", [32, 64, 128]),
-        "dropout": trial.suggest_float("dropout", 0.0, 0.7),
     }
-    known = argument_names(prepared.model)
-    if "input_dropout" in known:
+    if "hidden_channels" in free:
+        settings["hidden_channels"] = trial.suggest_categorical("hidden_channels", [32, 64, 128])
+    if "dropout" in free:
+        settings["dropout"] = trial.suggest_float("dropout", 0.0, 0.7)
+    if "input_dropout" in free:
         settings["input_dropout"] = trial.suggest_float("input_dropout", 0.0, 0.8)
-    if "fusion" in known:
+    if "fusion" in free:
         fusion = trial.suggest_categorical("fusion", ["add", "mul"])
-        settings["model_params"] = {**(prepared.model_params or {}), "fusion": fusion}
+        settings["model_params"] = given | {"fusion": fusion}
     return settings
