@@ -291,6 +291,8 @@ def test_metrics_are_plain_data(fitted: NodeClassifier) -> None:
         ({"train_share": 1.5}, "expected shares with train > 0"),
         ({"lr": -1}, "lr must be above 0, got -1"),
         ({"epochs": 0}, "epochs must be at least 1, got 0"),
+        ({"members": 0}, "members must be at least 1, got 0"),
+        ({"hidden_channels": 0}, "hidden_channels must be at least 1, got 0"),
     ],
 )
 def test_settings_that_cannot_be(

@@ -116,6 +116,8 @@ class BiaffineLayer(nn.Module):
         _one_of("precision", precision, get_args(Precision))
         if num_hops < 1:
             raise ValueError(f"num_hops must be at least 1, got {num_hops}")
+        if hidden_channels < 1:
+            raise ValueError(f"hidden_channels must be at least 1, got {hidden_channels}")
         self.hidden_channels = hidden_channels
         self.fusion, self.pair, self.attention = fusion, pair, attention
         self.scale = 1 / math.sqrt(hidden_channels) if scale is None else scale
