@@ -44,6 +44,11 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     computed from the given graph. The attention goes over all nodes of that graph, so adding
     nodes to it can change the prediction of every other node, if only slightly.
 
+    ``clone``, ``get_params`` and ``ParameterGrid`` of scikit-learn work as usual. What takes rows
+    out of X, such as ``cross_val_score`` and ``GridSearchCV``, does not: nodes cannot be taken out
+    of a graph without changing it. Compare settings by ``result_.val`` instead, the accuracy on
+    the validation nodes.
+
     Args:
         model: a name that ``bagcn models`` lists.
         hidden_channels: width of the hidden layer.
@@ -63,7 +68,8 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         val_share: of the labelled nodes; the rest tests.
         scaling: of features that are arrays: ``"auto"``, ``"standard"``, ``"row"``, ``"row-l2"``,
             ``"binary"`` or ``"none"``.
-        no_features: what a graph without features gets: ``"structural"`` or ``"random-walk"``.
+        no_features: what is used in place of features, also of those that there are:
+            ``"structural"``, what surrounds a node, or ``"random-walk"``, where it is.
         device: ``"auto"`` is a GPU where there is one.
         random_state: an integer, for the same result every time on the same machine, or None.
 
@@ -240,6 +246,8 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _train(self, on_epoch: Callable[[int], None] | None) -> Result:
+        if self.members < 1:
+            raise ValueError(f"members must be at least 1, got {self.members}")
         settings = TrainSettings(
             epochs=self.epochs,
             lr=self.lr,
