@@ -65,7 +65,7 @@ def list_(data_dir: str | None, as_json: bool) -> None:
     print_rows(Console(highlight=False, soft_wrap=True), "Benchmark data sets", rows)
 
 
-@data.command()
+@data.command(short_help="Show what is known of a data set.")
 @click.argument("name")
 @_data_dir
 @_json
@@ -90,7 +90,7 @@ def info(name: str, data_dir: str | None, as_json: bool) -> None:
         click.echo(f"  {key:<9} {value}")
 
 
-@data.command()
+@data.command(short_help="Get the files of a data set, or of all.")
 @click.argument("name")
 @_data_dir
 @_offline

@@ -58,7 +58,7 @@ def table_options(command: Command) -> Command:
         click.option(
             "--no-features",
             type=click.Choice(["structural", "random-walk"]),
-            help="What nodes without features get: what surrounds them, or where they are.",
+            help="Use no column as a feature, but what surrounds a node, or where it is.",
         ),
         click.option("--tune", "budget", metavar="BUDGET", help="Trials, or a time like 10m."),
         click.option("--predictions", metavar="FILE", help="Predict all nodes as well, into it."),
@@ -114,7 +114,7 @@ def train_tables(
         weight: a column.
         directed: whether edges keep their direction.
         split_column: a column.
-        no_features: what nodes without features get.
+        no_features: what is used in place of features.
         budget: of tuning, if it is wanted.
         predictions: a file for the predictions of all nodes, if they are wanted.
         table_format: of both tables.

@@ -161,7 +161,7 @@ def fit_encoder(graph: Graph, scaling: str = "auto", no_features: str | None = N
     Args:
         graph: the graph.
         scaling: of features that are arrays.
-        no_features: what a graph without features gets, ``"structural"`` or ``"random-walk"``.
+        no_features: what is used in place of features, ``"structural"`` or ``"random-walk"``.
     """
     if no_features is not None:
         return StructureEncoder.fit(graph, no_features)
@@ -171,7 +171,8 @@ def fit_encoder(graph: Graph, scaling: str = "auto", no_features: str | None = N
         return TableEncoder.fit(graph.table, dict(graph.layout.kinds))
     raise ValueError(
         "the nodes have no features: choose --no-features structural (what a node's surroundings "
-        "look like) or --no-features random-walk (where in the graph a node is)"
+        "look like) or --no-features random-walk (where in the graph a node is), in "
+        "Python no_features='structural' or 'random-walk'"
     )
 
 
