@@ -34,7 +34,7 @@ GCN = ("train", "toy", "--model", "gcn", "--workers", 1, "--set", "epochs=5")
         ("cora --set lr=[1", "cannot read the value in --set lr=[1; write a number (0.02)"),
         ("cora --set fusion=ad", "cannot build bagcn-add with fusion=ad: fusion must be one of"),
         ("cora --set hidden_channels=-3", "cannot build bagcn-add with hidden_channels=-3: "),
-        ("cora --set hidden_channels=big", "cannot build bagcn-add with hidden_channels=big: "),
+        ("cora --set hidden_channels=big", "hidden_channels must be a whole number; got big"),
         ("cora --seeds 5..2", "cannot read the seeds '5..2'; expected a number of seeds (20)"),
         ("cora --seeds 0", "cannot read the seeds '0'"),
         ("cora --split public:3", "the public split has no sizes to choose"),
