@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -194,12 +195,16 @@ def _pair(text: str) -> tuple[str, str]:
 def _set(classifier: NodeClassifier, settings: Mapping[str, Any]) -> None:
     """Apply settings of the classifier, and take the others for the model's own."""
     from bagcn.data._names import unknown
-    from bagcn.study.models import argument_names
+    from bagcn.study.models import argument_names, card_of
+    from bagcn.study.recipe import typed
 
     own, known = classifier.get_params(), argument_names(classifier.model)
     for name in settings:
         if name not in own and name not in known:
             raise unknown("setting", name, (*own, *known))
+    kinds = {**signature(card_of(classifier.model).model).parameters}
+    kinds |= signature(type(classifier)).parameters
+    settings = {n: typed(kinds[n].annotation, n, value) for n, value in settings.items()}
     rest = {name: value for name, value in settings.items() if name not in own}
     classifier.set_params(**{n: v for n, v in settings.items() if n in own})
     classifier.set_params(model_params={**(classifier.model_params or {}), **rest} or None)

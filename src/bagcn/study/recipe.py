@@ -33,6 +33,7 @@ __all__ = [
     "paper_value",
     "recipe_file",
     "search_space",
+    "typed",
 ]
 
 VARIANTS = ("official", "tuned")
@@ -120,7 +121,7 @@ class Recipe:
     def _changed(self, key: str, value: Any) -> Recipe:
         if key in TrainSettings.names():
             kind = type(getattr(TrainSettings(), key)).__name__
-            return replace(self, train=replace(self.train, **{key: _typed(kind, key, value)}))
+            return replace(self, train=replace(self.train, **{key: typed(kind, key, value)}))
         if key == "split":
             return replace(self, split=str(value))
         if key == "graph":
@@ -133,7 +134,7 @@ class Recipe:
                 "setting", key, (*TrainSettings.names(), "split", "scaling", "graph", *known)
             )
         kind = inspect.signature(card_of(self.model).model).parameters[key].annotation
-        return replace(self, arguments={**self.arguments, key: _typed(kind, key, value)})
+        return replace(self, arguments={**self.arguments, key: typed(kind, key, value)})
 
     def _on(self, graph: str) -> Recipe:
         """Return the recipe on a perturbed graph; an attacked one comes with its own split."""
@@ -149,7 +150,7 @@ def _scaling(name: Any) -> str:
     return str(name)
 
 
-def _typed(kind: str, key: str, value: Any) -> Any:
+def typed(kind: str, key: str, value: Any) -> Any:
     """Return the value of a setting whose type has this name; other types are let through."""
     if kind == "bool" and not isinstance(value, bool):
         raise ValueError(f"{key} must be true or false; got {value}")
