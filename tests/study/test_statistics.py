@@ -127,6 +127,7 @@ def test_only_runs_of_one_seed_and_split_are_pairs() -> None:
     assert found["best"] == Standing(best=True, pairs=4)
     assert found["other"].pairs == 2
     assert found["other"].p == pytest.approx(t_test([0.1, 0.05]))
+    assert against_best({"alone": best})["alone"] == Standing(best=False, pairs=4)
 
 
 def test_holm_counts_the_models_of_a_data_set() -> None:

@@ -65,7 +65,7 @@ class Standing:
     """How a model stands against the best one of the same data set.
 
     Args:
-        best: whether it has the highest mean.
+        best: whether it has the highest mean of several.
         pairs: runs that both have, of the same seed and split.
         p: two-sided; ``None`` of the best itself, and where there are fewer than two pairs.
         adjusted: the same after Holm's correction.
@@ -164,7 +164,8 @@ def holm(p_values: Sequence[float]) -> list[float]:
 def against_best(runs: Mapping[str, Sequence[Record]]) -> dict[str, Standing]:
     """Compare every model of a data set with the one of the highest mean, over common runs.
 
-    A model with less than half as many runs as another is not called the best.
+    A model with less than half as many runs as another is not called the best, nor is one that
+    stands alone.
 
     Runs are pairs if they have the same seed and the same split. Where the split is drawn from the
     seed, the pairs share what is hard about it, and the test speaks of splits of this kind. On a
@@ -183,7 +184,7 @@ def against_best(runs: Mapping[str, Sequence[Record]]) -> dict[str, Standing]:
     able = [name for name, score in scores.items() if 2 * len(score) >= most]
     best = max(able, key=lambda name: statistics.fmean(scores[name].values()))
     standings = {name: _standing(scores[best], score) for name, score in scores.items()}
-    standings[best] = Standing(best=True, pairs=len(scores[best]))
+    standings[best] = Standing(best=len(scores) > 1, pairs=len(scores[best]))
     tested = {name: s.p for name, s in standings.items() if s.p is not None}
     corrected = dict(zip(tested, holm(list(tested.values())), strict=True))
     return {
