@@ -12,11 +12,14 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 import torch
+from rich.console import Console
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
 from torch_geometric.data import Data
 
 from bagcn import NodeClassifier
+from bagcn.cli.own import _show_result
+from bagcn.data.synthetic import synthetic_graph
 from bagcn.estimator import EXACT_UP_TO
 from bagcn.study.models import MODELS
 from bagcn.tables import Layout
@@ -118,6 +121,22 @@ def test_probabilities(fitted: NodeClassifier) -> None:
         graph = fitted.task_.prepared_for(fitted.model_, torch.device("cpu"))
         logits = fitted.model_(*graph)
     assert np.allclose(chances, (logits / fitted.temperature_).softmax(-1).numpy())
+
+
+@pytest.mark.parametrize("nodes", [9, 10])
+def test_few_validation_nodes_leave_the_probabilities_as_they_are(
+    capsys: pytest.CaptureFixture[str], nodes: int
+) -> None:
+    data = synthetic_graph(80, seed=1)
+    spare = (~data.train_mask).nonzero()[:, 0]
+    data.val_mask = torch.zeros(80, dtype=torch.bool).index_fill(0, spare[:nodes], True)
+    data.test_mask = torch.zeros(80, dtype=torch.bool).index_fill(0, spare[nodes:], True)
+    fitted = NodeClassifier(**QUICK).fit(data)
+    assert len(fitted.split_.val) == nodes
+    assert (fitted.temperature_ == 1.0) == (nodes < 10)
+    _show_result(Console(width=200), fitted, "model")
+    few = "9 validation nodes are too few to calibrate by (at least 10)."
+    assert (few in capsys.readouterr().out) == (nodes < 10)
 
 
 def test_score(fitted: NodeClassifier, tables: tuple[pd.DataFrame, pd.DataFrame]) -> None:

@@ -10,10 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import log_softmax, softmax
 
-__all__ = ["Reliability", "expected_calibration_error", "fit_temperature", "reliability"]
+__all__ = ["FEWEST", "Reliability", "expected_calibration_error", "fit_temperature", "reliability"]
 
 Array = np.ndarray
 LOWEST, HIGHEST = 0.05, 20.0
+FEWEST = 10
+"""Fewer validation nodes than this say too little to scale by."""
 
 
 def fit_temperature(logits: Array, y: Array) -> float:

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
-from bagcn.calibration import expected_calibration_error, fit_temperature
+from bagcn.calibration import FEWEST, expected_calibration_error, fit_temperature
 from bagcn.ops import Matrix, as_matrix
 from bagcn.study.models import argument_names, build_model
 from bagcn.tables.encoders import fit_encoder
@@ -82,7 +82,8 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         feature_names_: a name for each column of ``task_.x``.
         split_: who trained, validated and tested.
         encoder_: what turns a graph's columns into features.
-        temperature_: what the logits are divided by, fitted on the validation nodes.
+        temperature_: what the logits are divided by, fitted on the validation nodes; 1 if these
+            are fewer than ten.
         arguments_: what the model was built with.
         seed_: of the split and of training.
         result_: of training: accuracies, epochs, curves; not of a loaded model.
@@ -342,9 +343,10 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
 
     def _calibrate(self) -> None:
-        """Fit the temperature on the validation nodes; note what it does to the errors."""
+        """Fit the temperature if validation nodes suffice; note what it does to the errors."""
         logits, y, split = self._logits().numpy(), self.task_.y.numpy(), self.split_
-        self.temperature_ = fit_temperature(logits[split.val], y[split.val])
+        enough = len(split.val) >= FEWEST
+        self.temperature_ = fit_temperature(logits[split.val], y[split.val]) if enough else 1.0
         self.metrics_: dict[str, Any] = _training_metrics(self.result_)
         self.metrics_ |= {"temperature": self.temperature_, "data": describe(self)}
         for part in ("val", "test"):

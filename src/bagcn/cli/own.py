@@ -295,9 +295,20 @@ def _show_result(console: Console, classifier: NodeClassifier, out: str | Path) 
         f"learnt from ({part}), best of {metrics['epochs']} epochs: {metrics['best_epoch']}, "
         f"{metrics['seconds']:.0f} s."
     )
-    error = metrics[f"{part}_calibration_error"]
-    console.print(
-        f"Calibration error {error['before']:.3f} before and {error['after']:.3f} after "
-        f"temperature scaling (T = {metrics['temperature']:.2f})."
-    )
+    console.print(_calibration(classifier, metrics[f"{part}_calibration_error"]))
     console.print(f"The model lies in {out}; next: bagcn predict {out}", markup=False)
+
+
+def _calibration(classifier: NodeClassifier, error: dict[str, float]) -> str:
+    from bagcn.calibration import FEWEST
+
+    nodes = len(classifier.split_.val)
+    if nodes < FEWEST:
+        return (
+            f"Calibration error {error['before']:.3f}; the probabilities are the model's own, as "
+            f"{nodes} validation nodes are too few to calibrate by (at least {FEWEST})."
+        )
+    return (
+        f"Calibration error {error['before']:.3f} before and {error['after']:.3f} after "
+        f"temperature scaling (T = {classifier.temperature_:.2f})."
+    )
