@@ -191,6 +191,23 @@ def test_an_interrupt_keeps_what_was_finished(
     assert [record["seed"] for record in Store(tmp_path)] == [0, 1, 2, 3]
 
 
+def test_an_interrupt_between_storing_and_telling_counts_the_run(
+    bagcn: Bagcn, toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add = Store.add
+
+    def interrupted(self: Store, records: Any) -> int:
+        added = add(self, records)
+        if self.path == tmp_path and len(list(self)) == 2:
+            raise KeyboardInterrupt
+        return added
+
+    monkeypatch.setattr(Store, "add", interrupted)
+    answer = bagcn("train", "toy", *FAST, "--seeds", 4, "--out", tmp_path)
+    assert answer.code == 130
+    assert "2 seeds, each at its best validation epoch" in answer.out
+
+
 def test_a_real_interrupt_ends_the_workers_as_well(tmp_path: Path) -> None:
     """Ctrl-C in a terminal reaches the whole group of processes."""
     command = [sys.executable, "-m", "bagcn", "train", "cora", "--model", "gcn", "--seeds", "40"]

@@ -99,11 +99,18 @@ class Benchmark:
                     self.records.append(record)
                     say(line_of(record, record["id"] not in self.new, self.runs))
             except ENDINGS as error:
+                self._catch_up()
                 return error.with_traceback(None)  # which would keep the workers alive
         if self.checkpoint is not None:
             with suppress(OSError):  # the states of other runs may still be there
                 self.checkpoint.path.rmdir()
         return None
+
+    def _catch_up(self) -> None:
+        """Take the run that was stored in the moment of an interrupt, before it could be told."""
+        if not self.force:  # else what is stored may be from before
+            missing = {run.id for run in self.runs} - {record["id"] for record in self.records}
+            self.records += [r for r in self.store.of(self.recipe.model) if r["id"] in missing]
 
     @property
     def _silent(self) -> bool:
