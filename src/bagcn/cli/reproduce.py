@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bagcn.cli.machine import machine_of, machine_options
+
 if TYPE_CHECKING:
     from bagcn.reproduce import Plan, Study
 
@@ -27,20 +29,10 @@ Show = Callable[[Any], None]
 @click.option(
     "--set", "settings", metavar="KEY=VALUE", multiple=True, help="Change every recipe; repeatable."
 )
-@click.option(
-    "--device",
-    type=click.Choice(["auto", "cpu", "cuda"]),
-    default="auto",
-    show_default=True,
-    help="auto is a GPU if there is one.",
-)
+@machine_options
 @click.option("--store", default="results", show_default=True, help="Folder of all runs.")
 @click.option("--out", metavar="DIR", help="For the pages. Default: STORE/STUDY; runs with --set.")
 @click.option("--merge", metavar="DIR", help="First add the runs that another machine made.")
-@click.option("--data-dir", metavar="DIR", help="Folder with the data sets; or BAGCN_DATA.")
-@click.option("--offline", is_flag=True, help="Download nothing.")
-@click.option("--workers", type=click.IntRange(1), help="Processes on a CPU; default: its cores.")
-@click.option("--max-memory", metavar="SIZE", help="What a population may take, e.g. 4GiB.")
 @click.option("--json", "as_json", is_flag=True, help="Print plain data.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
 def reproduce(study: str, **options: Any) -> None:
@@ -79,19 +71,12 @@ def reproduce(study: str, **options: Any) -> None:
 
 
 def _plan(study: Study, options: dict[str, Any]) -> Plan:
-    from bagcn.cli.values import parse_bytes, parse_settings
+    from bagcn.cli.values import parse_settings
     from bagcn.reproduce import Plan
-    from bagcn.study.runner import Machine
     from bagcn.study.seeds import parse_seeds
 
     changes = parse_settings(options["settings"])
-    machine = Machine(
-        options["device"],
-        Path(options["data_dir"]) if options["data_dir"] else None,
-        options["offline"],
-        parse_bytes(options["max_memory"]) if options["max_memory"] else None,
-        options["workers"],
-    )
+    machine = machine_of(options)
     seeds = parse_seeds(options["seeds"]) if options["seeds"] else list(range(study.seeds))
     # runs with changed settings are for trying out: they stay out of the store
     return Plan(Path(options["store"]), seeds, machine, changes, Path("runs") if changes else None)

@@ -8,6 +8,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from bagcn.cli.machine import machine_of, machine_options
 from bagcn.cli.own import table_options
 
 __all__ = ["train"]
@@ -27,13 +28,7 @@ BENCHMARK = {
     "--set", "settings", metavar="KEY=VALUE", multiple=True, help="Change a setting; repeatable."
 )
 @click.option("--out", metavar="DIR", help="Default: runs/DATASET; for tables: model.")
-@click.option(
-    "--device",
-    type=click.Choice(["auto", "cpu", "cuda"]),
-    default="auto",
-    show_default=True,
-    help="auto is a GPU if there is one.",
-)
+@machine_options
 @click.option(
     "--precision",
     type=click.Choice(["auto", "fp32", "bf16"]),
@@ -44,11 +39,6 @@ BENCHMARK = {
 @click.option("--variant", default="official", show_default=True, help="official, tuned or best.")
 @click.option("--recipe", metavar="FILE", help="A recipe file of your own.")
 @click.option("--split", metavar="NAME", help="public, per-class:20/30, random:0.6/0.2, …")
-@click.option("--data-dir", metavar="DIR", help="Folder with the data sets; or BAGCN_DATA.")
-@click.option("--offline", is_flag=True, help="Download nothing.")
-@click.option("--workers", type=click.IntRange(1), help="Processes on a CPU; default: its cores.")
-@click.option("--max-memory", metavar="SIZE", help="What the seeds together may take, e.g. 4GiB.")
-@click.option("--deterministic", is_flag=True, help="Ask torch for deterministic kernels.")
 @click.option("--resume", is_flag=True, help="Continue unfinished runs from their checkpoints.")
 @click.option(
     "--checkpoint-every",
@@ -108,9 +98,7 @@ def _refuse_others(ctx: click.Context, tables: bool) -> None:
 
 def _on_benchmark(options: dict[str, Any], settings: dict[str, Any]) -> None:
     from bagcn.cli.benchmark import Benchmark
-    from bagcn.cli.values import parse_bytes
     from bagcn.study.recipe import load_recipe
-    from bagcn.study.runner import Machine
     from bagcn.study.seeds import parse_seeds
     from bagcn.training import Checkpoint
 
@@ -123,20 +111,12 @@ def _on_benchmark(options: dict[str, Any], settings: dict[str, Any]) -> None:
     out, every = Path(options["out"] or f"runs/{dataset}"), options["checkpoint_every"]
     if options["resume"] and not every:
         raise ValueError("--resume needs checkpoints: leave --checkpoint-every above 0")
-    machine = Machine(
-        options["device"],
-        Path(options["data_dir"]) if options["data_dir"] else None,
-        options["offline"],
-        parse_bytes(options["max_memory"]) if options["max_memory"] else None,
-        options["workers"],
-        options["deterministic"],
-    )
     folder = out / "checkpoints"
     Benchmark(
         recipe,
         settings,
         seeds,
-        machine,
+        machine_of(options),
         out,
         checkpoint=Checkpoint(folder, every, resume=options["resume"]) if every else None,
         force=options["force"],
