@@ -165,3 +165,20 @@ def test_uniform() -> None:
     chi_square = float(((histogram - SIZE / 20) ** 2 / (SIZE / 20)).sum())
     assert chi_square < 50.8  # 19 degrees of freedom: one in 10,000
     assert uncorrelated(u, v)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_a_gpu_draws_the_same_masks() -> None:
+    """Its hash is a kernel of its own; alone and as members of a population."""
+    keys = torch.stack([key(seed, epoch) for seed, epoch in ((0, 0), (5, 3), (-1, 199))])
+
+    def drawn(k: Tensor, like: Tensor) -> Tensor:
+        with random_stream(k):
+            return torch.stack([uniform(like) for _ in range(3)])
+
+    like = torch.empty(123, 45)
+    here = torch.stack([drawn(k, like) for k in keys])
+    there = torch.stack([drawn(k.cuda(), like.cuda()) for k in keys])
+    together = vmap(drawn, in_dims=(0, None))(keys.cuda(), like.cuda())
+    assert torch.equal(here, there.cpu())
+    assert torch.equal(here, together.cpu())

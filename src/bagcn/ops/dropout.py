@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import overload
+from typing import Any, overload
 
 import torch
 import torch.nn.functional as F
@@ -99,7 +99,10 @@ def _hashed(like: Tensor, stream: _Stream) -> Tensor:
     """Return the next random 32-bit integers of the stream, in the shape of ``like``."""
     stream.used += 1
     position = torch.arange(like.numel(), dtype=torch.int32, device=like.device).view(like.shape)
-    return _mix(position ^ _mix(stream.key + stream.used * 2, 0), stream.key)
+    inner = stream.key + stream.used * 2
+    if like.is_cuda:
+        return _Fused.apply(position, inner, stream.key)  # type: ignore[no-any-return, no-untyped-call]
+    return _mix(position ^ _mix(inner, 0), stream.key)
 
 
 def _mix(x: Tensor, between: Tensor | int) -> Tensor:
@@ -107,3 +110,39 @@ def _mix(x: Tensor, between: Tensor | int) -> Tensor:
     x = (x ^ ((x >> 16) & 0xFFFF)).mul_(_FIRST).add_(between)
     x.bitwise_xor_((x >> 15) & 0x1FFFF).mul_(_SECOND)
     return x.bitwise_xor_((x >> 16) & 0xFFFF)
+
+
+_KERNEL = """
+template <typename T> T hashed(T position, T inner, T key) {
+  unsigned x = inner;
+  x = (x ^ (x >> 16)) * 0x7feb352du;
+  x = (x ^ (x >> 15)) * 0x846ca68bu;
+  x = (x ^ (x >> 16)) ^ unsigned(position);
+  x = (x ^ (x >> 16)) * 0x7feb352du + unsigned(key);
+  x = (x ^ (x >> 15)) * 0x846ca68bu;
+  return T(x ^ (x >> 16));
+}
+"""
+
+
+class _Fused(torch.autograd.Function):
+    """``_mix(position ^ _mix(inner, 0), key)`` as one kernel on a GPU.
+
+    The two dozen that it would be otherwise are up to a fifth of a training step.
+    """
+
+    @staticmethod
+    def forward(position: Tensor, inner: Tensor, key: Tensor) -> Tensor:
+        kernel = torch.cuda.jiterator._create_jit_fn(_KERNEL)  # compiled once, by its text
+        return kernel(position, inner, key)  # type: ignore[no-any-return]
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        pass
+
+    @staticmethod
+    def vmap(
+        info: Any, in_dims: tuple[int | None, ...], position: Tensor, *keys: Tensor
+    ) -> tuple[Tensor, int]:
+        keys = tuple(key.view(-1, *[1] * position.dim()) for key in keys)
+        return _Fused.forward(position, *keys), 0

@@ -39,6 +39,7 @@ class Pattern:
         self.col = col.to(torch.int32)  # (E,)
         self.shape = shape
         self._blocks: dict[int, Pattern] = {}
+        self._block, self._copies = self, 1  # what this is the block-diagonal of, and how often
 
     @cached_property
     def row(self) -> Tensor:
@@ -65,7 +66,9 @@ class Pattern:
         member = torch.arange(members, dtype=torch.int32, device=self.col.device)[:, None]
         col = (self.col + member * columns).flatten()
         crow = torch.cat([self.crow[:1], (self.crow[1:] + member * entries).flatten()])
-        return Pattern(crow, col, (members * rows, members * columns))
+        repeated = Pattern(crow, col, (members * rows, members * columns))
+        repeated._block, repeated._copies = self._block, members * self._copies
+        return repeated
 
     def matmul(self, values: Tensor, dense: Tensor) -> Tensor:
         """Multiply with a dense matrix, without autograd: (N, D)."""
@@ -73,6 +76,20 @@ class Pattern:
             self.crow, self.col, values, size=self.shape, check_invariants=False
         )
         return csr @ dense
+
+    def sampled(self, left: Tensor, right: Tensor) -> Tensor:
+        """Return the scalar products of rows, (N, D) with (K, D), at the stored places: (E,).
+
+        The copies of a block lie side by side as columns: looking up few long rows is many times
+        faster on a GPU than many short ones.
+        """
+        block, copies = self._block, self._copies
+        left, right = (
+            side.view(copies, -1, side.shape[-1]).transpose(0, 1).flatten(1)
+            for side in (left, right)
+        )
+        products = left.index_select(0, block.row) * right.index_select(0, block.col)
+        return products.view(len(products), copies, -1).sum(-1).t().flatten()
 
     def to(self, device: torch.device | str) -> Pattern:
         """Return the pattern on another device."""
@@ -98,8 +115,7 @@ class _Product(torch.autograd.Function):
         values, dense = ctx.saved_tensors
         grad_values = grad_dense = None
         if ctx.needs_input_grad[1]:
-            rows, columns = ctx.pattern.row, ctx.pattern.col
-            grad_values = (grad.index_select(0, rows) * dense.index_select(0, columns)).sum(-1)
+            grad_values = ctx.pattern.sampled(grad.contiguous(), dense.contiguous())
         if ctx.needs_input_grad[2]:
             transposed, order = ctx.pattern.transposed
             grad_dense = transposed.matmul(values.index_select(0, order), grad.contiguous())
