@@ -114,8 +114,9 @@ def test_stopped_after_any_epoch(
     task, split = graph(noise=2.0)
     settings = TrainSettings(epochs=25, **options)
     members = [Member(seed, split) for seed in (1, 2)]
-    expected = train(build, task, members, settings, keep_weights=True)
     checkpoint = Checkpoint(tmp_path / "run", every=2, resume=True)
+    whole = replace(checkpoint, path=tmp_path / "whole")  # members that ended stay in the stack
+    expected = train(build, task, members, settings, keep_weights=True, checkpoint=whole)
     one_by_one = train(build, task, members[:1], settings, keep_weights=True)
     for count, wanted in ((2, expected), (1, one_by_one)):
         common = (build, task, members[:count], settings)

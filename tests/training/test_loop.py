@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 import torch
+from torch import Tensor
 
 from bagcn.baselines.gcn import GCN
 from bagcn.nn import BAGCN
 from bagcn.ops import cross_entropy
 from bagcn.training import Member, Result, TrainSettings, train
+from bagcn.training.stack import Stack
 from training.plain import Run, bagcn, gcn, graph, train_plainly
 
 OFF = {"input_dropout": 0.0, "dropout": 0.0}
@@ -139,6 +141,40 @@ def test_early_stopping_equals_a_plain_loops() -> None:
         assert result.epochs == len(expected.loss) < 80
         assert result.best_epoch == expected.best == result.epochs - 5
         close(result, expected, tolerance=1e-4)
+
+
+def test_members_that_ended_leave_the_stack(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others go on as if alone: their weights, moments, masks and settings with them."""
+    sizes: list[int] = []
+    narrow = Stack.narrow
+
+    def noted(stack: Stack, keep: Tensor) -> None:
+        narrow(stack, keep)
+        sizes.append(stack.size)
+
+    monkeypatch.setattr(Stack, "narrow", noted)
+    task, split = graph()
+    settings = TrainSettings(epochs=40, patience=3, ema=0.9)
+    rates = (0.1, 0.0001, 0.03, 0.001, 0.05, 0.01)
+    members = [
+        Member(seed, split, {"lr": lr, "dropout": lr**0.5, "weight_decay": lr / 10})
+        for seed, lr in enumerate(rates)
+    ]
+    together = train(bagcn(), task, members, settings, keep_weights=True)
+    alone = [train(bagcn(), task, [m], settings, keep_weights=True)[0] for m in members]
+    assert len({result.epochs for result in alone}) > 2
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[0] <= 3
+    for result, expected in zip(together, alone, strict=True):
+        close(result, expected, 1e-4)
+        assert (result.seed, result.epochs) == (expected.seed, expected.epochs)
+        assert (result.best_epoch, result.test) == (expected.best_epoch, expected.test)
+        assert result.together == len(members)
+        assert result.seconds > 0
+        assert result.weights is not None
+        assert expected.weights is not None
+        for name, tensor in expected.weights.items():
+            torch.testing.assert_close(result.weights[name], tensor, atol=1e-3, rtol=1e-3)
 
 
 def test_the_same_twice_bit_for_bit() -> None:

@@ -6,8 +6,10 @@ updated in place: so an epoch can be captured as a CUDA graph, and a checkpoint 
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -80,6 +82,8 @@ class _Loop:
         keep_weights: bool,
     ) -> None:
         self.started, self.members, self.settings = time.perf_counter(), members, settings
+        self.count, self.places = len(members), list(range(len(members)))
+        self.ended: dict[int, Result] = {}  # by place, of members that are not stacked any more
         if device.type == "cuda":
             torch.cuda.reset_peak_memory_stats(device)
         own = _own_settings(members)
@@ -100,7 +104,7 @@ class _Loop:
     def _initial_state(self, keep: bool) -> Tensors:
         """Return all that changes during training, by name."""
         stack = self.stack
-        moving = _prefixed("parameter.", stack.parameters) | _prefixed("buffer.", stack.buffers)
+        moving = _moving(stack)
         state = moving | _prefixed("adam.", adam_state(stack.parameters))
         if self.settings.ema:
             state |= {f"ema.{name}": tensor.detach().clone() for name, tensor in moving.items()}
@@ -122,10 +126,16 @@ class _Loop:
     ) -> None:
         """Run the epochs that are left; stop when no member is active any more."""
         on_cpu = self.device.type == "cpu"
-        step = self.epoch if on_cpu or not capture else Captured(self.epoch)
+        step = self._step(capture)
         for epoch in range(int(self.state["epoch"]), self.settings.epochs):
-            if (on_cpu or epoch % LOOK_EVERY == 0) and not bool(self.state["active"].any()):
-                break
+            if on_cpu or epoch % LOOK_EVERY == 0:
+                active = int(self.state["active"].sum())
+                if not active:
+                    break
+                if 2 * active <= self.stack.size and not self.stack.embeds and not checkpoint:
+                    del step  # and what a captured one holds
+                    self.narrow()
+                    step = self._step(capture)
             if on_cpu:  # modules that draw from torch's own generator
                 torch.default_generator.manual_seed(self.members[0].seed * 1_000_003 + epoch)
             step()
@@ -134,6 +144,23 @@ class _Loop:
             if checkpoint and (epoch + 1) % checkpoint.every == 0:
                 self.state["seconds"].fill_(time.perf_counter() - self.started)
                 save_checkpoint(checkpoint, self.state)
+
+    def _step(self, capture: bool) -> Callable[[], None]:
+        return Captured(self.epoch) if capture and self.device.type == "cuda" else self.epoch
+
+    def narrow(self) -> None:
+        """Note the results of the members that ended, and go on without them."""
+        keep = self.state["active"].nonzero()[:, 0]
+        going_on = [self.places[i] for i in keep.tolist()]
+        found = dict(zip(self.places, self._results(), strict=True))
+        self.ended |= {place: found[place] for place in found if place not in going_on}
+        self.members, self.places = [self.members[i] for i in keep.tolist()], going_on
+        self.stack.narrow(keep)
+        self.scores.narrow(keep)
+        self.train, self.lr = self.train[keep], self.lr[keep]
+        self.decay = {name: rates[keep] for name, rates in self.decay.items()}
+        sliced = {name: _kept(name, tensor, keep) for name, tensor in self.state.items()}
+        self.state = sliced | _moving(self.stack)
 
     def epoch(self) -> None:
         """Take one step and look at all predictions, without waiting for the device."""
@@ -185,12 +212,17 @@ class _Loop:
         """Read everything back, one result a member."""
         if self.stack.embeds:
             self._probe()
+        found = self.ended | dict(zip(self.places, self._results(), strict=True))
+        seconds = (time.perf_counter() - self.started) / self.count
+        peak = peak_memory(self.device) // self.count
+        return [replace(found[i], seconds=seconds, peak_memory=peak) for i in range(self.count)]
+
+    def _results(self) -> list[Result]:
+        """Read back what came of the stacked members so far; what they cost is not known yet."""
         weights = self._weights() if self.keep_weights else {}
         shown = ("curves", "best_", "epochs", "diverged")
         state = {n: t.cpu() for n, t in self.state.items() if n.startswith(shown)}
-        seconds = (time.perf_counter() - self.started) / self.stack.size
-        peak = peak_memory(self.device) // self.stack.size
-        return [self._result(state, weights, i, seconds, peak) for i in range(self.stack.size)]
+        return [self._result(state, weights, i) for i in range(self.stack.size)]
 
     def _weights(self) -> Tensors:
         names = "best." if any(name.startswith("best.") for name in self.state) else ""
@@ -230,9 +262,7 @@ class _Loop:
         ):
             state[f"best_{name}"].copy_(value)
 
-    def _result(
-        self, state: Tensors, weights: Tensors, i: int, seconds: float, peak: int
-    ) -> Result:
+    def _result(self, state: Tensors, weights: Tensors, i: int) -> Result:
         epochs, diverged = int(state["epochs"][i]), int(state["diverged"][i])
         curves = state["curves"][:epochs, :, i]
         return Result(
@@ -243,9 +273,9 @@ class _Loop:
             best_epoch=int(state["best_epoch"][i]),
             epochs=epochs,
             diverged=None if diverged < 0 else diverged,
-            seconds=seconds,
-            peak_memory=peak,
-            together=self.stack.size,
+            seconds=math.nan,
+            peak_memory=0,
+            together=self.count,
             threads=torch.get_num_threads(),
             curves={name: curves[:, k].tolist() for k, name in enumerate(CURVES)},
             weights={name: tensor[i].clone() for name, tensor in weights.items()} or None,
@@ -276,6 +306,18 @@ def _own_settings(members: Sequence[Member]) -> dict[str, list[float]]:
                 f"got {', '.join(names) or 'none'} and {other}"
             )
     return {name: [float(member.settings[name]) for member in members] for name in names}
+
+
+def _moving(stack: Stack) -> Tensors:
+    """Return the weights that training changes, as the state names them."""
+    return _prefixed("parameter.", stack.parameters) | _prefixed("buffer.", stack.buffers)
+
+
+def _kept(name: str, tensor: Tensor, keep: Tensor) -> Tensor:
+    """Return a tensor of the state for some of the members."""
+    if name == "curves":
+        return tensor[:, :, keep]
+    return tensor[keep] if tensor.dim() else tensor
 
 
 def _prefixed(prefix: str, tensors: Tensors) -> Tensors:

@@ -28,6 +28,10 @@ class Scores:
     def __init__(self, y: Tensor, val: Tensor, test: Tensor) -> None:
         self.y, self.val, self.test = y, val, test
 
+    def narrow(self, keep: Tensor) -> None:
+        """Go on with these members only; ``keep`` holds their positions."""
+        self.val, self.test = self.val[keep], self.test[keep]
+
     def __call__(self, logits: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return validation accuracy, validation loss and test accuracy of (M, N, C): (M,) each."""
         classes = self.y.clamp_min(0).expand(logits.shape[:2])  # (M, N)

@@ -65,6 +65,17 @@ class Stack:
                     f"{type(model).__name__} keeps it as an attribute"
                 )
 
+    def narrow(self, keep: Tensor) -> None:
+        """Go on with these members only; ``keep`` holds their positions."""
+        self.size = len(keep)
+        self.parameters = {
+            name: parameter.detach()[keep].requires_grad_()
+            for name, parameter in self.parameters.items()
+        }
+        self.buffers = {name: tensor[keep] for name, tensor in self.buffers.items()}
+        self.settings = {name: tensor[keep] for name, tensor in self.settings.items()}
+        self.seeds = self.seeds[keep]
+
     def losses(self, labelled: Tensor, epoch: Tensor) -> Tensor:
         """Return the training loss of every member, (M,); ``labelled`` is (M, N)."""
 
