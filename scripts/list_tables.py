@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 CIRCUMSTANCES = ("benchmark", "date", "hardware", "threads", "versions", "commit")
-MEASURED = Path(__file__).parents[1] / "benchmarks" / "results"
+REPOSITORY = Path(__file__).parents[1]
+MEASURED, RESULTS = REPOSITORY / "benchmarks" / "results", REPOSITORY / "results"
 
 
 def datasets() -> Iterable[str]:
@@ -67,6 +68,25 @@ def studies() -> Iterable[str]:
     return table(["study", "what it shows", "in the paper"], rows)
 
 
+def claims() -> Iterable[str]:
+    """What the studies' runs say of what the paper claims."""
+    from bagcn.reproduce import NAMES
+
+    rows = []
+    for name in NAMES:
+        file = RESULTS / name / f"{name}.json"
+        found = json.loads(file.read_text("utf-8")) if file.exists() else {}
+        for claim in found.get("claims", []):
+            if claim["source"] == "paper":
+                own = claim["by_the_paper's_numbers"].replace("not enough runs", "–")
+                rows.append([f"`{name}`", claim["says"], claim["variant"], own, claim["verdict"]])
+        for part in found.get("tables", []):
+            if part["title"] == "What is claimed":
+                for says, graph, verdict, _ in part["rows"]:
+                    rows.append([f"`{name}`", f"{graph}: {says}", "official", "–", verdict])
+    return table(["study", "claim", "recipes", "by the paper's numbers", "by our runs"], rows)
+
+
 def benchmarks() -> Iterable[str]:
     """Every number that the scripts in benchmarks/ wrote down, newest of its kind last."""
     for file in sorted(MEASURED.glob("*.jsonl")):
@@ -110,7 +130,7 @@ def table(
 
 
 TABLES: dict[str, Callable[[], Iterable[str]]] = {
-    made.__name__: made for made in (datasets, differences, models, studies, benchmarks)
+    made.__name__: made for made in (datasets, differences, models, studies, claims, benchmarks)
 }
 
 if __name__ == "__main__":
