@@ -143,6 +143,26 @@ def test_a_matrix_without_entries() -> None:
     torch.testing.assert_close(x.grad, torch.zeros(K, D))
 
 
+@pytest.mark.parametrize("members", [1, M])
+def test_no_entries_have_no_gradients(members: int) -> None:
+    none = torch.zeros(0, dtype=torch.long)
+    pattern = SparseMatrix.from_coo(none, none, torch.zeros(0), (N, K)).pattern.blocks(members)
+    values = torch.zeros(0, requires_grad=True)
+    (SparseMatrix(pattern, values) @ torch.ones(members * K, D)).sum().backward()
+    assert values.grad is not None
+    assert values.grad.shape == (0,)
+
+
+@pytest.mark.parametrize("depth", [(M,), (2, M), (3, 1, 2)])
+def test_products_of_rows_at_the_places_of_blocks_of_blocks(depth: tuple[int, ...]) -> None:
+    blocks = sparse(draw(9)).pattern
+    for copies in depth:
+        blocks = blocks.blocks(copies)
+    left, right = draw(blocks.shape[0], D), draw(blocks.shape[1], D, seed=1)
+    expected = (left @ right.T)[blocks.row.long(), blocks.col.long()]
+    torch.testing.assert_close(blocks.sampled(left, right), expected)
+
+
 def test_as_matrix() -> None:
     matrix = dense(draw(9))
     assert as_matrix(matrix) is matrix

@@ -89,7 +89,7 @@ class Pattern:
             for side in (left, right)
         )
         products = left.index_select(0, block.row) * right.index_select(0, block.col)
-        return products.view(len(products), copies, -1).sum(-1).t().flatten()
+        return products.unflatten(1, (copies, -1)).sum(-1).t().flatten()
 
     def to(self, device: torch.device | str) -> Pattern:
         """Return the pattern on another device."""
