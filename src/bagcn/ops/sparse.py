@@ -89,7 +89,8 @@ class Pattern:
             for side in (left, right)
         )
         products = left.index_select(0, block.row) * right.index_select(0, block.col)
-        return products.unflatten(1, (copies, -1)).sum(-1).t().flatten()
+        apart = products.view(len(products), copies, products.shape[1] // copies)
+        return apart.sum(-1).t().flatten()
 
     def to(self, device: torch.device | str) -> Pattern:
         """Return the pattern on another device."""
