@@ -146,6 +146,28 @@ def test_merging_adds_what_is_new_once(tmp_path: Path) -> None:
     assert here.merge(here) == 0
 
 
+def test_the_later_of_two_runs_counts_whichever_store_is_merged(tmp_path: Path) -> None:
+    early, late = "2026-01-02T03:04:05+00:00", "2026-01-02T03:04:06+00:00"
+    for here, there, added in ((early, late, 1), (late, early, 0)):
+        stores = Store(tmp_path / here / "a"), Store(tmp_path / here / "b")
+        for store, date in zip(stores, (here, there), strict=True):
+            store.add([line("a", date=date)])
+        assert stores[0].merge(stores[1]) == added
+        assert [record["date"] for record in stores[0]] == [late]
+        assert stores[0].merge(stores[1]) == 0
+
+
+def test_a_torn_line_in_the_middle_costs_itself_alone(tmp_path: Path) -> None:
+    store, file = Store(tmp_path), tmp_path / "gcn.jsonl"
+    store.add([line("a"), line("b"), line("c"), line("d")])
+    lines = file.read_bytes().splitlines(keepends=True)
+    lines[1] = lines[1][:20] + b"\xff\x00\n"
+    lines[2] = lines[2][:9] + lines[2]  # a half and a whole in one
+    file.write_bytes(b"".join(lines))
+    with pytest.warns(UserWarning, match=r"line [23] is torn and was skipped"):
+        assert [record["id"] for record in store] == ["a", "d"]
+
+
 def test_what_could_not_be_run_is_no_run(tmp_path: Path) -> None:
     store = Store(tmp_path)
     store.add([line("a"), line("f", failure="out of memory")])

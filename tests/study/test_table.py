@@ -69,6 +69,20 @@ def table(tmp_path: Path) -> Results:
     return results(wanted, store, range(12))
 
 
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_of_several_code_versions_the_last_counts(tmp_path: Path, order: tuple[int, int]) -> None:
+    wanted = cells(["gcn"], ["cora"])
+    recipe = wanted[0].recipe
+    assert recipe is not None
+    runs = [
+        record(recipe, 0, 0.1 * day, id=f"version {day}", date=f"2026-01-0{day}T00:00:00+00:00")
+        for day in (1, 2)
+    ]
+    Store(tmp_path).add(runs[k] for k in order)
+    entry = results(wanted, Store(tmp_path), [0]).entries["gcn", "cora"]
+    assert entry.summary.mean == pytest.approx(20)
+
+
 def test_every_cell_says_what_is_known(tmp_path: Path) -> None:
     found = table(tmp_path)
     assert found.models == ["bagcn-add", "gcn", "mlp", "sgc"]

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Record", "Store"]
+__all__ = ["Record", "Store", "made"]
 
 Record = dict[str, Any]
 
@@ -56,9 +56,12 @@ class Store:
         return sum(map(len, lines.values()))
 
     def merge(self, other: Store) -> int:
-        """Add the runs of another store that are not here yet, and return their number."""
-        known = {record["id"] for record in self._last()}
-        new = [record for record in other._last() if record["id"] not in known]
+        """Add the runs of another store that are not here yet, or made later than those here.
+
+        So the same runs count whichever store is merged into which. Returns their number.
+        """
+        known = {record["id"]: record for record in self._last()}
+        new = [r for r in other._last() if r["id"] not in known or made(r) > made(known[r["id"]])]
         self.add(new)
         return sum("failure" not in record for record in new)
 
@@ -76,6 +79,11 @@ class Store:
 
     def _file_of(self, record: Record) -> Path:
         return self.path if self.path.suffix == ".jsonl" else self.path / f"{record['model']}.jsonl"
+
+
+def made(record: Record) -> str:
+    """Return when the run was made, to sort by."""
+    return str(record.get("date", ""))
 
 
 def _read(file: Path) -> Iterator[Record]:

@@ -15,7 +15,7 @@ from bagcn.study.bench import Cell
 from bagcn.study.models import MODELS
 from bagcn.study.recipe import VARIANTS, NoRecipeError, Recipe, load_recipe, paper_value
 from bagcn.study.statistics import ALPHA, Standing, Summary, against_best, summary
-from bagcn.study.store import Record, Store
+from bagcn.study.store import Record, Store, made
 
 __all__ = ["PAPER", "Entry", "Known", "Results", "known_value", "results", "there"]
 
@@ -133,10 +133,10 @@ def results(cells: Sequence[Cell], store: Store, seeds: Sequence[int]) -> Result
     """
     runs: dict[str, dict[int, Record]] = {}
     stored: Counter[tuple[str, str, str]] = Counter()
-    for record in store:
+    for record in sorted(store, key=made):  # of several code versions the last counts
         stored[record["model"], record["dataset"], record["variant"]] += 1
         runs.setdefault(record["recipe"], {})[record["seed"]] = record
-    failures = {record["recipe"]: record for record in store.failures()}
+    failures = {record["recipe"]: record for record in sorted(store.failures(), key=made)}
     found = [(cell, _runs_of(cell.recipe, runs, seeds)) for cell in cells]
     standings = _standings(found)
     return Results(
