@@ -26,8 +26,9 @@ NAMES = (
     "temperature",
     "shortcuts",
     "robustness",
+    "ideas",
 )
-"""All studies, in the order of the paper."""
+"""All studies: the paper's in its order, then our own."""
 
 
 @dataclass(frozen=True)
