@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -249,6 +250,62 @@ def test_tuned_settings_go_beside_the_official_ones(tmp_path: Path) -> None:
     put_tuned(file, before.changed({"lr": 0.5}), "here")
     assert load_recipe("gcn", "cora", path=file) == before
     assert load_recipe("gcn", "cora", "tuned", file).train.lr == 0.5
+
+
+def test_what_is_not_searched_is_written_with_all_its_digits(tmp_path: Path) -> None:
+    recipe = load_recipe("gcn", "cora").changed({"lr": 0.0123456, "weight_decay": 1e-05})
+    put_tuned(tmp_path / "gcn.toml", recipe, "here")
+    assert load_recipe("gcn", "cora", "tuned", tmp_path / "gcn.toml").hash == recipe.hash
+
+
+COMMENTED = """\
+# mine
+
+[tuned.photo]  # not good yet
+source = "by hand"
+train = { lr = 0.1 }
+
+# the next one needs
+# fewer epochs
+[ tuned.cora ]
+train = { epochs = 9 }
+
+# the end
+"""
+
+
+def test_comments_of_a_recipe_file_stay(tmp_path: Path) -> None:
+    file = tmp_path / "gcn.toml"
+    file.write_text(COMMENTED, "utf-8")
+    recipe = load_recipe("gcn", "photo")
+    for dataset in ("photo", "cora"):
+        put_tuned(file, replace(recipe, dataset=dataset), "here")
+    lines = file.read_text("utf-8").splitlines()
+    assert [line for line in lines if not line or line.startswith(("#", "["))] == [
+        *("# mine", "", "[tuned.photo]", "", "# the next one needs", "# fewer epochs"),
+        *("[tuned.cora]", "", "# the end"),
+    ]
+    assert "by hand" not in file.read_text("utf-8")
+    put_tuned(file, replace(recipe, dataset="pubmed"), "here")
+    assert file.read_text("utf-8").splitlines()[: len(lines) + 2] == [*lines, "", "[tuned.pubmed]"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[tuned]\ntrain = { patience = 7 }\n",
+        "[tuned.cora.train]\nlr = 0.1\n",
+        '[tuned."cora"]\ntrain = { lr = 0.1 }\n',
+    ],
+)
+def test_a_file_that_would_say_something_else_is_left_as_it_is(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "gcn.toml"
+    file.write_text(text, "utf-8")
+    recipe = load_recipe("gcn", "cora").changed({"patience": 0})
+    with pytest.raises(ValueError, match=r"gcn.toml would not be read as it is meant with a table"):
+        put_tuned(file, recipe, "here")
+    assert file.read_text("utf-8") == text
+    assert list(tmp_path.iterdir()) == [file]
 
 
 def test_spaces() -> None:
