@@ -61,6 +61,17 @@ def test_what_was_given_to_the_model_stays(tiny_graph: Any) -> None:
     assert {tried.dropout for tried in seen} == {0.3}  # nor is drawn what would have no effect
 
 
+@pytest.mark.parametrize("model", ["bagcn-add", "bagcn-mul"])
+def test_a_named_model_stays_what_it_is(tiny_graph: Any, model: str) -> None:
+    fusions: set[str] = set()
+    search(
+        prepared(tiny_graph, model=model, epochs=1),
+        "6",
+        lambda _, tried: fusions.add(tried.model_.layer.fusion),
+    )
+    assert fusions == {model.removeprefix("bagcn-")}
+
+
 def test_a_model_is_given_what_it_takes(tiny_graph: Any) -> None:
     seen: list[NodeClassifier] = []
     search(prepared(tiny_graph, model="sgc"), "4", lambda _, tried: seen.append(tried))

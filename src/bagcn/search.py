@@ -80,8 +80,7 @@ def _drawn(trial: Any, prepared: NodeClassifier) -> dict[str, Any]:
     """Draw settings; what a model does not take, or was given as its own, is not drawn."""
     from bagcn.study.models import argument_names
 
-    given = dict(prepared.model_params or {})
-    free = set(argument_names(prepared.model)) - given.keys()
+    free = set(argument_names(prepared.model)) - dict(prepared.model_params or {}).keys()
     settings: dict[str, Any] = {
         "lr": trial.suggest_float("lr", 2e-3, 3e-2, log=True),
         "weight_decay": trial.suggest_float("weight_decay", 1e-5, 1e-2, log=True),
@@ -92,7 +91,4 @@ def _drawn(trial: Any, prepared: NodeClassifier) -> dict[str, Any]:
         settings["dropout"] = trial.suggest_float("dropout", 0.0, 0.7)
     if "input_dropout" in free:
         settings["input_dropout"] = trial.suggest_float("input_dropout", 0.0, 0.8)
-    if "fusion" in free:
-        fusion = trial.suggest_categorical("fusion", ["add", "mul"])
-        settings["model_params"] = given | {"fusion": fusion}
     return settings
