@@ -11,7 +11,8 @@ from torch import Tensor
 from bagcn.baselines.gcn import GCN
 from bagcn.nn import BAGCN
 from bagcn.ops import cross_entropy
-from bagcn.training import Member, Result, TrainSettings, train
+from bagcn.training import Member, Result, TrainSettings, loop, train
+from bagcn.training.capture import current
 from bagcn.training.stack import Stack
 from training.plain import Run, bagcn, gcn, graph, train_plainly
 
@@ -186,6 +187,21 @@ def test_the_same_twice_bit_for_bit() -> None:
         assert one.weights is not None
         assert two.weights is not None
         assert all(torch.equal(tensor, two.weights[name]) for name, tensor in one.weights.items())
+
+
+def test_training_makes_its_device_the_current_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Streams and graphs are of the current GPU, whatever GPU their tensors are on."""
+    assert current(torch.device("cuda:1")).idx == 1
+    seen: list[torch.device] = []
+
+    def noted(device: torch.device) -> torch.cuda.device:
+        seen.append(device)
+        return current(device)
+
+    monkeypatch.setattr(loop, "current", noted)
+    task, split = graph()
+    train(gcn(), task, [Member(0, split)], TrainSettings(epochs=1), device="cpu")
+    assert seen == [torch.device("cpu")]
 
 
 def test_the_users_generator_is_left_alone() -> None:

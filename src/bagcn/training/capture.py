@@ -7,15 +7,20 @@ from collections.abc import Callable
 
 import torch
 
-__all__ = ["Captured"]
+__all__ = ["Captured", "current"]
 
 logger = logging.getLogger(__name__)
 
 EAGER_STEPS = 3  # they fill the allocator's pools and every cache, as a capture needs
 
 
+def current(device: torch.device) -> torch.cuda.device:
+    """Make a GPU the current one for a block: streams and graphs are of that; a CPU is no GPU."""
+    return torch.cuda.device(device if device.type == "cuda" else -1)
+
+
 class Captured:
-    """A step that runs eagerly at first and is then replayed from a CUDA graph.
+    """A step on the current GPU that runs eagerly at first and is then replayed from a CUDA graph.
 
     Small graphs spend most of an epoch launching kernels; a replay launches all of them at once.
     A step that cannot be captured goes on eagerly.

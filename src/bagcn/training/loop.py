@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from bagcn.training.adam import adam_state, adam_step, decay_factors
-from bagcn.training.capture import Captured
+from bagcn.training.capture import Captured, current
 from bagcn.training.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from bagcn.training.member import Member, Result
 from bagcn.training.memory import peak_memory
@@ -61,7 +61,8 @@ def train(
         capture: replay epochs from a CUDA graph, where there is a GPU.
     """
     device = torch.device(device)
-    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+    drawn_on = [device] if device.type == "cuda" else []
+    with current(device), torch.random.fork_rng(devices=drawn_on):
         run = _Loop(build, task, members, settings, device, keep_weights)
         if checkpoint and checkpoint.resume and checkpoint.path.exists():
             run.resume(checkpoint)
