@@ -216,7 +216,7 @@ def _card(convolution: Convolution, title: str) -> Card:
 
 
 CARDS = (
-    _card("gcn", "GCN, tuned"),
-    _card("sage", "GraphSAGE, tuned"),
-    _card("gat", "GAT, tuned"),
+    _card("gcn", "Classic GCN"),
+    _card("sage", "Classic GraphSAGE"),
+    _card("gat", "Classic GAT"),
 )

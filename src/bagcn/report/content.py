@@ -25,19 +25,6 @@ __all__ = ["Content", "report_content", "whole_bench"]
 
 Content = dict[str, Any]
 CHOSEN = "at a glance"
-SHORT = {
-    "bench": "All models",
-    "table-small": "Small data sets",
-    "table-large": "Large data sets",
-    "ego-local": "Ego and local field",
-    "train-size": "Few labels",
-    "ablation": "Parts of the model",
-    "lambda": "Weight λ",
-    "temperature": "Temperature T",
-    "shortcuts": "Shortcuts",
-    "robustness": "Robustness",
-}
-"""The studies' names beside the page."""
 
 
 def report_content(store: Path) -> tuple[Content, list[Page]]:
@@ -58,7 +45,7 @@ def report_content(store: Path) -> tuple[Content, list[Page]]:
             plan = Plan(store, range(study.seeds))
             pages.append(draw(study, plan))
             studies.append(_texts(pages[-1], cases_of(study, plan)))
-        studies[-1]["short"] = SHORT[study.name]
+        studies[-1]["short"] = study.short or study.title
     content = {
         "title": "BAGCN: every number, and the runs behind it",
         "version": __version__,
@@ -74,6 +61,7 @@ def whole_bench() -> Study:
     """Return the study of all models on all data sets."""
     return Study(
         name="bench",
+        short="All models",
         title="All models on all data sets",
         where="sections 4.1 and 4.2, and the peers people would pick today",
         about="The settings of the authors' code or paper (official), and those that were tuned "

@@ -117,6 +117,7 @@ class Study:
         name: of the study.
         title: in words.
         where: in the paper.
+        short: the title in a word or two, for lists.
         about: the protocol, and what is doubtful.
         kind: ``"grid"``, or the name of the function that runs and draws it.
         seeds: how many are wanted.
@@ -135,6 +136,7 @@ class Study:
     name: str
     title: str
     where: str
+    short: str = ""
     about: str = ""
     kind: str = "grid"
     seeds: int = 20
