@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -9,6 +10,7 @@ import torch
 from torch import Tensor
 from torch.autograd.graph import saved_tensors_hooks
 
+from bagcn.baselines.gcn import GCN
 from bagcn.nn import BAGCN
 from bagcn.training import Member
 from bagcn.training.memory import (
@@ -83,6 +85,23 @@ def test_a_stack_saves_no_more_than_is_estimated(count: int) -> None:
     assert losses.shape == (count,)
     held, estimated = sum(saved.values()), footprint.shared + count * footprint.member
     assert held < estimated < 5 * held
+
+
+def test_blocks_of_sparse_features_are_estimated_too() -> None:
+    """Dropout gives each member entries of its own, whose places are stored for all members."""
+    (task, split), count = graph(nodes=300), 4
+    x = torch.rand(300, 1000, generator=torch.Generator().manual_seed(0)).relu().to_sparse_csr()
+    task = replace(task, x=x)
+    made = partial(build, GCN, 0.5)
+    footprint = estimate(made, task, Member(0, split))
+    stack = Stack(made, task, range(count), {}, CPU)
+    labelled = split.masks(task.num_nodes)[0].expand(count, -1)
+    stack.losses(labelled, torch.zeros((), dtype=torch.int32)).sum().backward()
+    blocks = stack.program._fixed[0].pattern.blocks(count)
+    transposed, order = blocks.transposed
+    held = (blocks.crow, blocks.col, blocks.row, transposed.crow, transposed.col, order)
+    places = sum(tensor.nbytes for tensor in held)
+    assert places < count * footprint.member < 2 * places
 
 
 def test_settings_of_a_members_own_are_looked_at_as_well() -> None:

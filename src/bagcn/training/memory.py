@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 from torch.autograd.graph import saved_tensors_hooks
 
+from bagcn.ops import SparseMatrix, as_matrix
 from bagcn.training.member import Member
 from bagcn.training.stack import Build, Stack
 from bagcn.training.task import Task
@@ -104,7 +105,11 @@ def estimate(
     kept = sum(saved.values()) - graph
     return Footprint(
         shared=graph + _task_bytes(task),
-        member=int(SLACK * kept) + COPIES * parameters + 4 * predictions + 8 * task.num_nodes,
+        member=int(SLACK * kept)
+        + COPIES * parameters
+        + 4 * predictions
+        + 8 * task.num_nodes
+        + _places_bytes(task),
     )
 
 
@@ -119,6 +124,16 @@ def _task_bytes(task: Task) -> int:
     """Return about what the prepared graph and features hold: entries, and their transpose."""
     entries = task.num_entries + 2 * task.edge_index.shape[1] + 2 * task.num_nodes
     return 2 * entries * 12
+
+
+def _places_bytes(task: Task) -> int:
+    """Return what a member's block holds where dropout gives it sparse features of its own.
+
+    Of an entry that is its row and its column, its row in the transpose, and its place there.
+    """
+    if not isinstance(as_matrix(task.x), SparseMatrix):
+        return 0
+    return (3 * 4 + 8) * task.num_entries + 4 * (task.num_nodes + task.num_features)
 
 
 def available_memory(device: torch.device | str) -> int:
