@@ -86,12 +86,28 @@ def test_convolution_of_pytorch_geometric(x: Tensor, concat: bool) -> None:
     torch.testing.assert_close(ours(x, edges), theirs(x, EDGES[:, loops]), **NEAR)
 
 
-def test_both_dropouts(x: Tensor) -> None:
-    """With all input dropped, or all attention, only the last bias is left."""
-    for rates in ({"dropout": 1 - 1e-12}, {"attention_dropout": 1 - 1e-12}):
-        rates = {"dropout": 0.0, "attention_dropout": 0.0} | rates
+def test_all_dropouts(x: Tensor) -> None:
+    """With all input dropped, or all attention, or all values, only the last bias is left."""
+    for rate in ("dropout", "attention_dropout", "value_dropout"):
+        rates = {"dropout": 0.0, "attention_dropout": 0.0, rate: 1 - 1e-12}
         model = randomised(GAT(5, 4, 3, **rates)).train()
         torch.testing.assert_close(model(x, EDGES), model.layers[1].bias.expand(6, 3))
+
+
+def test_dropped_values_still_attend(x: Tensor) -> None:
+    layer = GraphAttention(5, 4, 3).double()
+    _, edges = GAT(5, 4, 3).double().prepare(x, EDGES)
+    torch.manual_seed(1)
+    found = layer(x, edges, value_dropout=0.5)
+    torch.manual_seed(1)
+    mask = F.dropout(torch.ones(6, 3, 4, dtype=torch.float64), 0.5)
+    weights, expected = dense_weights(torch.ones(EDGES.shape[1], dtype=torch.float64)), []
+    for h, block in enumerate(layer.linear.weight.chunk(3, dim=1)):
+        z = x @ block
+        scores = F.leaky_relu((z @ layer.target[h])[:, None] + (z @ layer.source[h])[None], 0.2)
+        attention = torch.where(weights > 0, scores, -torch.inf).softmax(1)
+        expected.append(attention @ (z * mask[:, h]))
+    torch.testing.assert_close(found, torch.cat(expected, 1), **NEAR)
 
 
 def test_no_layers() -> None:
