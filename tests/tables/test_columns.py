@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from bagcn.tables.columns import booleans_of, dates_of, detect, numbers_of, texts_of
+from bagcn.tables.columns import Found, booleans_of, dates_of, detect, numbers_of, texts_of
 
 WORDS = ["one of the many", "two of the few", "three in all", "four or so"]
 PROSE = [f"{word} {i}" for i, word in enumerate(WORDS * 6)]
@@ -95,6 +95,30 @@ def test_numbers() -> None:
     assert np.array_equal(numbers_of(cells), [1, 2.5, *[np.nan] * 4], equal_nan=True)
     hours = numbers_of(pd.Series(pd.to_timedelta([1, None, 0.5], unit="h")))
     assert np.array_equal(hours, [3600, np.nan, 1800], equal_nan=True)
+
+
+def test_decimal_commas() -> None:
+    cells = pd.Series(["3,5", "-1,250", " 2 ", "", None, "1,5e2", "n/a"], dtype=object)
+    assert detect(cells) == Found("number", "all cells are numbers, with a decimal comma")
+    for column in (cells, arrow(cells.tolist(), pa.string())):
+        found = numbers_of(column)
+        assert np.array_equal(found, [3.5, -1.25, 2, np.nan, np.nan, 150, np.nan], equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    "cells", [["1,234", "567"], ["1,234.5", "0.5"], ["3,5", "1.5", "1,234"], ["1,234,567", "3,5"]]
+)
+def test_a_comma_that_may_part_thousands_is_no_guess(cells: list[str]) -> None:
+    column = pd.Series(cells, name="a", dtype=object)
+    message = "column 'a' holds '1,234.*', whose comma may part thousands or decimals: write its"
+    for ask in (numbers_of, detect) if "1.5" not in cells else (numbers_of,):
+        with pytest.raises(ValueError, match=message):
+            ask(column)
+
+
+def test_commas_among_words_are_words() -> None:
+    assert detect(pd.Series(["1,234", "a", "b", "c"], dtype=object)).kind == "category"
+    assert detect(pd.Series(["3,5", "4.5"], dtype=object)).kind == "category"
 
 
 def test_infinite_numbers_are_refused() -> None:

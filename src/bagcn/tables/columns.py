@@ -33,7 +33,7 @@ KINDS = ("number", "boolean", "category", "date", "text")
 RULES = """\
 A column is left out if all its cells are equal or empty; otherwise it is
   boolean   if its words are true/false, yes/no or t/f,
-  number    if all cells are numbers, none with a leading zero as codes have,
+  number    if all cells are numbers (3.5, or 3,5), none with a leading zero as codes have,
   date      if all cells are ISO dates or times (2024-05-31),
   text      if its cells have three words or more on average and more than 20 differ,
   left out  if more than 50, and more than half, of its cells differ: an identifier,
@@ -41,6 +41,9 @@ A column is left out if all its cells are equal or empty; otherwise it is
 
 _TRUE, _FALSE = ("true", "yes", "t", "y"), ("false", "no", "f", "n")
 _MISSING = ("", "na", "n/a", "nan", "null", "none", "-", "?", "<na>")
+_COMMA = r"\s*[+-]?\d+,\d+(?:[eE][+-]?\d+)?\s*"
+_POINT = r"\s*[+-]?\d*\.\d+(?:[eE][+-]?\d+)?\s*"
+_THOUSANDS = r"\s*[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?\s*"
 _MOSTLY = 0.8  # from this share of numbers or dates on, the rest looks like a mistake
 
 
@@ -86,9 +89,10 @@ def _detect_words(column: pd.Series[Any]) -> Found:
     told = present[~present.str.strip().str.lower().isin(_MISSING)]
     if len(told) and told.str.strip().str.lower().isin(_TRUE + _FALSE).all():
         return Found("boolean", "true and false words")
-    for kind, share, example in (_share_of_numbers(told), _share_of_dates(told)):
+    for kind, share, example in (_share_of_numbers(told, column.name), _share_of_dates(told)):
         if share == 1:
-            return Found(kind, f"all cells are {kind}s")
+            comma = ", with a decimal comma" if told.str.contains(",", regex=False).any() else ""
+            return Found(kind, f"all cells are {kind}s{comma}")
         if share >= _MOSTLY:
             raise ValueError(_mixed(column, kind, share, example))
     return _detect_prose(present)
@@ -104,16 +108,42 @@ def _detect_prose(present: pd.Series[Any]) -> Found:
     return Found("category", f"{distinct:,} different values")
 
 
-def _share_of_numbers(told: pd.Series[Any]) -> tuple[str, float, Any]:
+def _share_of_numbers(told: pd.Series[Any], name: Any) -> tuple[str, float, Any]:
     """Return which share of the cells are numbers, and the first that is none."""
     import pandas as pd
 
     if not len(told):
         return "number", 0.0, None
-    other = pd.to_numeric(told, errors="coerce").isna().to_numpy()
+    words, unclear = _with_points(told)
+    other = (pd.to_numeric(words, errors="coerce").isna() & ~unclear).to_numpy()
+    if unclear.any() and 1 - other.mean() >= _MOSTLY:
+        raise _thousands(told[unclear].iloc[0], name)
     if not other.any() and told.str.match(r"\s*0\d").any():
         return "number", 0.0, None
     return "number", 1 - float(other.mean()), _first(told, other)
+
+
+def _with_points(words: pd.Series[Any]) -> tuple[pd.Series[Any], pd.Series[Any]]:
+    """Return numbers like 3,5 with a point, and which cells may hold thousands, like 1,234.
+
+    A comma is a decimal one if the words have no number with a point, and a comma that cannot
+    part thousands.
+    """
+    comma = words.str.contains(",", regex=False, na=False).astype(bool)
+    if not comma.any():
+        return words, comma
+    decimal = words.str.fullmatch(_COMMA, na=False).astype(bool)
+    unclear = words.str.fullmatch(_THOUSANDS, na=False).astype(bool)
+    if (decimal & ~unclear).any() and not words.str.fullmatch(_POINT, na=False).any():
+        return words.mask(decimal, words.str.replace(",", ".", regex=False)), unclear & ~decimal
+    return words, unclear
+
+
+def _thousands(cell: str, name: Any) -> ValueError:
+    return ValueError(
+        f"column {name!r} holds {cell!r}, whose comma may part thousands or decimals: write its "
+        f"numbers without thousands' commas and with a decimal point, or say --as {name}=category"
+    )
 
 
 def _share_of_dates(told: pd.Series[Any]) -> tuple[str, float, Any]:
@@ -163,12 +193,12 @@ def _absent(cell: Any) -> bool:
 
 
 def numbers_of(column: pd.Series[Any]) -> Array:
-    """Return the cells as float64, NaN where they are missing or no numbers: (N,)."""
+    """Return the cells, 3.5 or 3,5, as float64, NaN where they are no numbers: (N,)."""
     import pandas as pd
 
     if _is_duration(column):
         return _seconds(column)
-    read = pd.to_numeric(column, errors="coerce")
+    read = pd.to_numeric(_commas_read(column), errors="coerce")
     numbers = np.asarray(read.to_numpy(dtype=np.float64, na_value=np.nan))
     infinite = np.flatnonzero(np.isinf(numbers))
     if len(infinite):
@@ -178,6 +208,19 @@ def numbers_of(column: pd.Series[Any]) -> Array:
             f"--drop {column.name}"
         )
     return numbers
+
+
+def _commas_read(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return a column of texts with decimal points, any other as it is."""
+    import pandas as pd
+    from pandas.api import types
+
+    if types.is_numeric_dtype(column.dtype):
+        return column
+    words, unclear = _with_points(pd.Series(texts_of(column), dtype=object))
+    if unclear.any():
+        raise _thousands(words[unclear].iloc[0], column.name)
+    return words
 
 
 def booleans_of(column: pd.Series[Any]) -> Array:
