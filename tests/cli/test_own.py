@@ -269,7 +269,11 @@ def labels(keep: Callable[[int, str], bool]) -> Break:
 
 
 NODES: list[tuple[str, Break, str]] = [
-    ("wrong delimiter", lambda t: t.replace(",", ";"), "nodes.csv has the single column 'article;"),
+    (
+        "wrong delimiter",
+        lambda t: t.replace(",", ":"),
+        "unknown column of nodes.csv 'topic'; Known",
+    ),
     ("empty", lambda t: "", "nodes.csv is empty: expected a table with a header"),
     ("header only", lambda t: t.splitlines()[0], "nodes.csv has no rows: expected a header and a"),
     (
@@ -305,7 +309,7 @@ NODES: list[tuple[str, Break, str]] = [
     (
         "not UTF-8",
         lambda t: t.replace("yes", "é").encode("latin-1"),
-        "nodes.csv is no UTF-8 text: save it as UTF-8",
+        "nodes.csv is no UTF-8 text: save it as CSV in UTF-8",
     ),
     (
         "gzip cut short",
@@ -316,8 +320,8 @@ NODES: list[tuple[str, Break, str]] = [
 EDGES: list[tuple[str, Break, str]] = [
     (
         "wrong delimiter",
-        lambda t: t.replace(",", "\t"),
-        "edges.csv has the single column 'citing\\t",
+        lambda t: t.replace(",", ":"),
+        "edges.csv has the single column 'citing:",
     ),
     ("empty", lambda t: "", "edges.csv is empty: expected a table with a header"),
     ("header only", lambda t: t.splitlines()[0] + "\n", "edges.csv has no rows: expected a header"),

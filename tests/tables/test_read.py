@@ -38,6 +38,10 @@ def rows(table: Any) -> list[list[str]]:
         ("t.CSV", b"\xef\xbb\xbf" + CSV, {}),
         ("t.csv", CSV.replace(b"\n", b"\r\n").replace(b"b\r\nc", b"b\nc"), {}),
         ("t.csv", CSV.rstrip(b"\n"), {}),
+        ("t.csv", CSV.decode().encode("utf-16"), {}),
+        ("t.csv", b"\xfe\xff" + CSV.decode().encode("utf-16-be"), {}),
+        ("t.csv", CSV.replace(b",", b";").replace(b"a;b", b"a,b"), {}),
+        ("t.tsv", CSV.replace(b",", b"|").replace(b"a|b", b"a,b"), {}),
         ("t.csv.gz", gzip.compress(CSV), {}),
         ("no-ending", gzip.compress(CSV), {}),
         ("t.tsv", CSV.replace(b",", b"\t").replace(b"a\tb", b"a,b"), {}),
@@ -52,6 +56,13 @@ def test_cells_stay_the_texts_they_are(
     table = read_table(written(tmp_path, name, content), **arguments)
     assert list(table.columns) == ["id", "size", "note"]
     assert rows(table) == ROWS
+
+
+def test_lines_that_end_in_a_carriage_return(tmp_path: Path) -> None:
+    assert rows(read_table(written(tmp_path, "t.csv", b"a,b\r1,2\r3,4\r"))) == [
+        ["1", "2"],
+        ["3", "4"],
+    ]
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -104,11 +115,13 @@ def parquet() -> bytes:
         ("t.csv", b"", {}, " is empty: expected a table with a header"),
         ("t.csv", b" \n\n", {}, " is empty: expected a table with a header"),
         ("t.csv", b"a,b\n", {}, " has no rows: expected a header and a row for each node or edge"),
-        ("t.csv", b"a;b\n1;2\n", {}, " has the single column 'a;b', which looks separated by ';'"),
+        ("t.csv", b"\xff\xfea,b\n1,2\n\n", {}, " is no UTF-8 text: save it as CSV in UTF-8"),
+        ("t.xlsx", b"PK\x03\x04,\n1\n", {}, " is no UTF-8 text: save it as CSV in UTF-8, or as"),
+        ("t.xls", b"\xd0\xcf\x11\xe0" + bytes(9), {}, " is no UTF-8 text: save it as CSV in UTF-8"),
         ("t.csv", b"a,b\n1,2\n", {"separator": ";"}, " has the single column 'a,b', which looks"),
         ("t.csv", b"a,b,a\n1,2,3\n", {}, " has several columns with the name 'a': rename them"),
-        ("t.csv", b"a,b\n1,\xe9\n", {}, " is no UTF-8 text: save it as UTF-8, or as Parquet"),
-        ("t.csv", b"\xe9,b\n1,2\n", {}, " is no UTF-8 text: save it as UTF-8, or as Parquet"),
+        ("t.csv", b"a,b\n1,\xe9\n", {}, " is no UTF-8 text: save it as CSV in UTF-8, or as Parq"),
+        ("t.csv", b"\xe9,b\n1,2\n", {}, " is no UTF-8 text: save it as CSV in UTF-8, or as Parq"),
         ("t.csv.gz", gzip.compress(CSV)[:-9], {}, " is no whole gzip file: "),
         ("t.parquet", b"a,b\n1,2\n", {}, " is no readable Parquet file: "),
         ("t.parquet", parquet()[:-20], {}, " is no readable Parquet file: "),

@@ -32,7 +32,7 @@ def input_options(command: Command) -> Command:
             type=click.Choice(["csv", "tsv", "parquet"]),
             help="Of both tables; by their endings if not given.",
         ),
-        click.option("--separator", metavar="CHAR", help="Of columns, e.g. ';'."),
+        click.option("--separator", metavar="CHAR", help="Of columns; by the header if not given."),
     ]
     return _added(command, options)
 

@@ -50,10 +50,11 @@ def from_frames(
     assert layout.id is not None
     ids = _ids(nodes[layout.id], names[0])
     _unique(ids, layout.id, names[0])
+    labels = _labels(nodes, layout, labelled, names[0])
     edge_index, weight, counts = _edges(edges, ids, layout, names)
     return Graph(
         ids=ids,
-        labels=_labels(nodes, layout, labelled, names[0]),
+        labels=labels,
         edge_index=edge_index,
         edge_weight=weight,
         table=_features(nodes, layout, labelled, names[0]),

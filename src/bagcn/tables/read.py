@@ -1,11 +1,15 @@
 """Tables from files: CSV, TSV and Parquet, gzipped or not, or from standard input.
 
+What separates the columns of a CSV file is the comma, or what else its header shows. Texts are
+UTF-8, or UTF-16 with its mark, and lines end as on any system.
+
 Cells of CSV files stay the texts they are, so that no id is changed by reading it; what the
 columns mean is found out later, by rules that are printed.
 """
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import io
@@ -32,12 +36,16 @@ def read_table(path: str | Path, kind: str | None = None, separator: str = "") -
     Args:
         path: a file, or ``-`` for standard input.
         kind: a name of :data:`FORMATS`; by the file's ending, if not given, CSV for the rest.
-        separator: of the columns, where it is neither the comma of CSV nor the tab of TSV.
+        separator: of the columns; found in the header, if not given.
     """
     content = _content(path)
     kind = kind or _kind_of(str(path), content)
-    separator = _one_character(separator.replace("\\t", "\t") or FORMATS[kind], kind)
-    table = _parquet(content, path) if kind == "parquet" else _separated(content, path, separator)
+    if separator and kind != "parquet":
+        separator = _one_character(separator.replace("\\t", "\t"))
+    if kind == "parquet":
+        table = _parquet(content, path)
+    else:
+        table = _separated(_utf8(content, path), path, separator, FORMATS[kind])
     if table.num_rows == 0:
         raise _no_rows(path)
     import pandas as pd
@@ -46,8 +54,8 @@ def read_table(path: str | Path, kind: str | None = None, separator: str = "") -
     return frame
 
 
-def _one_character(separator: str, kind: str) -> str:
-    if kind != "parquet" and (len(separator) != 1 or separator in '"\r\n'):
+def _one_character(separator: str) -> str:
+    if len(separator) != 1 or separator in '"\r\n':
         raise ValueError(
             f"the separator must be one character, like ';' or a tab (\\t), got {separator!r}"
         )
@@ -110,12 +118,24 @@ def _usual(table: Any) -> Any:
     return table
 
 
-def _separated(content: bytes, path: str | Path, separator: str) -> Any:
+def _utf8(content: bytes, path: str | Path) -> bytes:
+    """Return a text as UTF-8, with lines that end in a line feed at least."""
+    if content[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        try:
+            content = content.decode("utf-16").encode()
+        except UnicodeDecodeError:
+            raise _no_text(path) from None
+    if content[:4] == b"PK\3\4" or b"\0" in content[:1000]:
+        raise _no_text(path)
+    return content if b"\n" in content else content.replace(b"\r", b"\n")
+
+
+def _separated(content: bytes, path: str | Path, separator: str, usual: str) -> Any:
     """Read all cells as texts: first the header, to know the columns, then the rest at once."""
     import pyarrow as pa
     from pyarrow import csv as arrow
 
-    names = _header(content, path, separator)
+    names, separator = _header(content, path, separator, usual)
     if b"\n" not in content:
         raise _no_rows(path)
     try:
@@ -134,38 +154,46 @@ def _separated(content: bytes, path: str | Path, separator: str) -> Any:
         )
     except pa.ArrowInvalid as error:
         if "UTF8" in str(error):
-            raise _not_utf8(path) from None
+            raise _no_text(path) from None
         raise ValueError(
             f"cannot read {path} as a table with {len(names)} columns separated by "
             f"{separator!r}: {_one_line(error)}"
         ) from None
 
 
-def _header(content: bytes, path: str | Path, separator: str) -> list[str]:
+def _header(content: bytes, path: str | Path, separator: str, usual: str) -> tuple[list[str], str]:
+    """Return the columns' names, and what separates them."""
     end = content.find(b"\n")
     try:
-        line = content[: end if end >= 0 else None].decode("utf-8-sig")
+        line = content[: end if end >= 0 else None].decode("utf-8-sig").rstrip("\r")
     except UnicodeDecodeError:
-        raise _not_utf8(path) from None
-    names = next(csv.reader(io.StringIO(line.rstrip("\r")), delimiter=separator))
-    others = [s for s in _SEPARATORS if s != separator and s in line]
+        raise _no_text(path) from None
+    names = _split(line, separator or usual)
+    others = [s for s in _SEPARATORS if len(_split(line, s)) > 1]
     if len(names) == 1 and others:
-        raise ValueError(
-            f"{path} has the single column {names[0]!r}, which looks separated by {others[0]!r} "
-            f"and not by {separator!r}: say so with --separator"
-        )
+        if separator:
+            raise ValueError(
+                f"{path} has the single column {names[0]!r}, which looks separated by "
+                f"{others[0]!r} and not by {separator!r}: leave out --separator"
+            )
+        usual = others[0]
+        names = _split(line, usual)
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
         raise ValueError(f"{path} has several columns with the name {repeated[0]!r}: rename them")
-    return names
+    return names, separator or usual
+
+
+def _split(line: str, separator: str) -> list[str]:
+    return next(csv.reader(io.StringIO(line), delimiter=separator))
 
 
 def _no_rows(path: str | Path) -> ValueError:
     return ValueError(f"{path} has no rows: expected a header and a row for each node or edge")
 
 
-def _not_utf8(path: str | Path) -> ValueError:
-    return ValueError(f"{path} is no UTF-8 text: save it as UTF-8, or as Parquet")
+def _no_text(path: str | Path) -> ValueError:
+    return ValueError(f"{path} is no UTF-8 text: save it as CSV in UTF-8, or as Parquet")
 
 
 def _one_line(error: Exception) -> str:
