@@ -130,15 +130,16 @@ def check_state_dict(build: Build, x: Tensor, edges: Tensor) -> None:
 
 
 def check_prepared_and_sparse(model: nn.Module, x: Tensor, edges: Tensor) -> None:
-    """A prepared graph, sparse features and weights of one change nothing."""
+    """A prepared graph, sparse features and weights of one, of any type, change nothing."""
     expected = predict(model, x, edges)
     near = {"atol": 1e-5, "rtol": 1e-4}
     torch.testing.assert_close(predict(model, x.to_sparse_csr(), edges), expected, **near)
     prepare = getattr(model, "prepare", None)
     if prepare is not None:
         torch.testing.assert_close(predict(model, *prepare(x, edges, None)), expected, **near)
-    ones = torch.ones(edges.shape[1])
-    torch.testing.assert_close(predict(model, x, edges, ones), expected, **near)
+    for dtype in (torch.float32, torch.float64, torch.int64):
+        ones = torch.ones(edges.shape[1], dtype=dtype)
+        torch.testing.assert_close(predict(model, x, edges, ones), expected, **near)
 
 
 def check_bare_graphs(model: nn.Module, x: Tensor, edges: Tensor) -> None:

@@ -7,6 +7,7 @@ from torch import Tensor
 from torch_geometric.nn.conv.gcn_conv import gcn_norm
 
 from bagcn.ops import normalized_adjacency
+from bagcn.ops.adjacency import Norm
 
 EDGES = torch.tensor([[0, 1, 1, 2, 2, 3, 4, 3, 0, 0], [1, 0, 2, 1, 3, 2, 4, 3, 3, 3]])
 NODES = 6  # node 5 has no edges, nodes 3 and 4 have loops, 0 to 3 stands twice
@@ -72,3 +73,13 @@ def test_an_isolated_node_without_loops_has_an_empty_row() -> None:
     matrix = normalized_adjacency(EDGES, None, NODES, self_loops=False).to_dense()
     assert torch.equal(matrix[5], torch.zeros(NODES))
     assert bool(torch.isfinite(matrix).all())
+
+
+@pytest.mark.parametrize("norm", ["symmetric", "row", "none"])
+@pytest.mark.parametrize("given", [torch.int64, torch.float64])
+def test_weights_of_another_type_become_the_models(norm: Norm, given: torch.dtype) -> None:
+    weight = torch.arange(1, EDGES.shape[1] + 1)
+    found = normalized_adjacency(EDGES, weight.to(given), NODES, norm=norm, dtype=torch.float32)
+    expected = normalized_adjacency(EDGES, weight.float(), NODES, norm=norm)
+    assert found.values.dtype == torch.float32
+    torch.testing.assert_close(found.to_dense(), expected.to_dense())

@@ -120,11 +120,10 @@ class BGCN(nn.Module):
         r"""Return what is computed from the graph once: features fit for products, Â, the hops."""
         nodes, dtype = x.shape[0], self.linear.weight.dtype
         adjacency = normalized_adjacency(edge_index, edge_weight, nodes, dtype=dtype)
-        if edge_weight is None:
-            edge_weight = torch.ones(edge_index.shape[1], dtype=dtype, device=edge_index.device)
         other = edge_index[0] != edge_index[1]
+        weight = None if edge_weight is None else edge_weight[other]
         first = normalized_adjacency(
-            edge_index[:, other], edge_weight[other], nodes, norm="none", self_loops=False
+            edge_index[:, other], weight, nodes, norm="none", self_loops=False, dtype=dtype
         )
         hops = [Hop.of(first)]
         if self.num_hops == 2:

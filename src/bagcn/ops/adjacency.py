@@ -38,13 +38,15 @@ def normalized_adjacency(
         num_nodes: the number of nodes; one more than the largest index if not given.
         norm: ``"symmetric"``, ``"row"`` for :math:`\tilde D^{-1}\tilde A`, or ``"none"``.
         self_loops: whether to add the self-loops that are missing.
-        dtype: of the weights, if none are given.
+        dtype: of the result; if not given, that of the weights.
     """
     source, target = edge_index
     if num_nodes is None:
         num_nodes = int(edge_index.max()) + 1 if edge_index.numel() else 0
     if edge_weight is None:
         edge_weight = torch.ones(source.numel(), dtype=dtype, device=edge_index.device)
+    elif dtype is not None:
+        edge_weight = edge_weight.to(dtype)
     if self_loops:
         missing = torch.ones(num_nodes, dtype=torch.bool, device=edge_index.device)
         missing[source[source == target]] = False
