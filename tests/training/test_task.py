@@ -34,6 +34,21 @@ def test_graphs_that_cannot_be_learnt_from(x: Tensor, edges: Tensor, y: Tensor, 
         Task(x, edges, y)
 
 
+@pytest.mark.parametrize(
+    ("weight", "told"),
+    [
+        (torch.ones(3), r"a weight for each of the 4 edges, got the shape \(3,\)"),
+        (torch.ones(4, 1), r"a weight for each of the 4 edges, got the shape \(4, 1\)"),
+        (-torch.ones(4), "a weight of an edge is negative, NaN or infinite"),
+        (torch.tensor([1, 2, 3, torch.nan]), "negative, NaN or infinite"),
+        (torch.tensor([1, 2, 3, torch.inf]), "negative, NaN or infinite"),
+    ],
+)
+def test_weights_that_no_model_takes(weight: Tensor, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        Task(X, EDGES, Y, weight)
+
+
 def test_sizes() -> None:
     task = Task(X, EDGES, Y)
     assert (task.num_nodes, task.num_features, task.num_classes) == (3, 2, 2)

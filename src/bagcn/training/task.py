@@ -25,7 +25,7 @@ class Task:
         x: features (N, F), dense or sparse CSR.
         edge_index: edges (2, E), in both directions where the graph is undirected.
         y: classes (N,), -1 where unknown.
-        edge_weight: (E,), or ``None`` for ones.
+        edge_weight: (E,), not negative, or ``None`` for ones.
         num_classes: one more than the largest class, if not given.
     """
 
@@ -45,6 +45,7 @@ class Task:
                 f"edges name the nodes {int(edges.min())} to {int(edges.max())}, "
                 f"but the graph's {nodes} nodes are numbered 0 to {nodes - 1}"
             )
+        self._check_weight()
         x = as_matrix(self.x)
         stored = x.values if isinstance(x, SparseMatrix) else x
         if not torch.isfinite(stored).all():
@@ -53,6 +54,18 @@ class Task:
             object.__setattr__(self, "num_classes", int(self.y.max()) + 1)
         if torch.unique(self.y[self.y >= 0]).numel() < 2:
             raise ValueError("all labelled nodes have one class: there is nothing to tell apart")
+
+    def _check_weight(self) -> None:
+        weight, edges = self.edge_weight, self.edge_index.shape[1]
+        if weight is None:
+            return
+        if weight.shape != (edges,):
+            raise ValueError(
+                f"expected a weight for each of the {edges} edges, got the shape "
+                f"{tuple(weight.shape)}"
+            )
+        if not (torch.isfinite(weight) & (weight >= 0)).all():
+            raise ValueError("a weight of an edge is negative, NaN or infinite")
 
     @classmethod
     def from_data(cls, data: Any, features: str = "none") -> Task:
