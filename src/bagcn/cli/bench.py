@@ -64,7 +64,8 @@ def bench(**options: Any) -> None:
     Each run becomes a line in the store (--out). What is stored is not run again, so that the same
     command continues after an interrupt. Without a MODEL, the table of what is stored is shown.
 
-    Runs made elsewhere join with --import. On a machine without the command line's packages,
+    Runs made elsewhere join with --import; of two with the same settings, seed and version, the
+    later one counts. On a machine without the command line's packages,
     `python -m bagcn.study bench gcn:cora --out DIR` makes them.
 
     \b
