@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 import pytest
+import torch
 
 from bagcn import NodeClassifier
 from bagcn.search import read_budget, search
@@ -99,3 +100,18 @@ def test_a_trial_that_diverges_is_left_out(tiny_graph: Any, monkeypatch: Any) ->
     assert seen == [0.01, 0.02]
     with pytest.raises(ValueError, match="the loss became NaN or infinite"):
         search(prepared(tiny_graph, model="gcn", lr=1e38), "1")
+
+
+def test_a_trial_that_does_not_fit_is_left_out(tiny_graph: Any, monkeypatch: Any) -> None:
+    learn = NodeClassifier._learn
+
+    def short_of_memory(classifier: NodeClassifier) -> NodeClassifier:
+        if classifier.hidden_channels > 4:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB.")
+        return learn(classifier)
+
+    monkeypatch.setattr(NodeClassifier, "_learn", short_of_memory)
+    best = search(prepared(tiny_graph, model="gcn"), "4")
+    assert best.hidden_channels == 4
+    with pytest.raises(torch.OutOfMemoryError):
+        search(prepared(tiny_graph, model="gcn", hidden_channels=8), "2")

@@ -54,7 +54,7 @@ def search(
         candidate = copy.copy(prepared).set_params(**settings)
         try:
             candidate._learn()
-        except ValueError:  # it diverged; the settings that came must not
+        except (ValueError, RuntimeError):  # it diverged or does not fit; what came must not
             if trial.number:
                 raise optuna.TrialPruned from None
             raise
