@@ -162,6 +162,12 @@ def test_a_row_that_is_too_short(tmp_path: Path) -> None:
         read_table(path)
 
 
+@pytest.mark.parametrize("content", [b"a,b", b"a,b\n", b"a;b\r\n"])
+def test_a_table_without_rows_where_it_will_do(tmp_path: Path, content: bytes) -> None:
+    table = read_table(written(tmp_path, "t.csv", content), empty=True)
+    assert (list(table.columns), len(table)) == (["a", "b"], 0)
+
+
 def test_what_is_no_file(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"^there is no file nowhere\.csv$"):
         read_table("nowhere.csv")

@@ -171,9 +171,22 @@ def train_tables(
 
 
 def read_tables(
-    nodes: str | None, edges: str | None, table_format: str | None, separator: str | None
+    nodes: str | None,
+    edges: str | None,
+    table_format: str | None,
+    separator: str | None,
+    *,
+    no_edges: bool = False,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Read the tables of nodes and of edges; one of them may come from standard input."""
+    """Read the tables of nodes and of edges; one of them may come from standard input.
+
+    Args:
+        nodes: a file, or ``-``.
+        edges: a file, or ``-``.
+        table_format: of both; by their endings if not given.
+        separator: of their columns; by their headers if not given.
+        no_edges: whether the edges' table may be without rows.
+    """
     from bagcn.tables import read_table
 
     if nodes is None or edges is None:
@@ -181,8 +194,8 @@ def read_tables(
         raise ValueError(f"a graph needs a table of nodes and one of edges: {lacking} is not given")
     if nodes == edges:
         raise ValueError(f"the nodes and the edges cannot both be {nodes}: give two tables")
-    tables = [read_table(path, table_format, separator or "") for path in (nodes, edges)]
-    return tables[0], tables[1]
+    kind, separator = table_format, separator or ""
+    return read_table(nodes, kind, separator), read_table(edges, kind, separator, empty=no_edges)
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -201,7 +214,7 @@ def _set(classifier: NodeClassifier, settings: Mapping[str, Any]) -> None:
     own, known = classifier.get_params(), argument_names(classifier.model)
     for name in settings:
         if name not in own and name not in known:
-            raise unknown("setting", name, (*own, *known))
+            raise unknown("setting", name, dict.fromkeys((*own, *known)))
     kinds = {**signature(card_of(classifier.model).model).parameters}
     kinds |= signature(type(classifier)).parameters
     settings = {n: typed(kinds[n].annotation, n, value) for n, value in settings.items()}

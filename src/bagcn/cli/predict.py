@@ -52,7 +52,9 @@ def predict(
     classifier = load(model, device)
     graph = None
     if nodes or edges:
-        frames = read_tables(nodes, edges, table_format, separator)
+        frames = read_tables(nodes, edges, table_format, separator, no_edges=True)
+        if not len(frames[1]):
+            click.echo(f"{edges} has no rows: no node has a neighbour to learn from", err=True)
         names = (str(nodes), str(edges))
         graph = from_frames(*frames, classifier.layout_, labelled=False, names=names)
     count = write_predictions(classifier, graph, out, kind)

@@ -30,13 +30,16 @@ _BLOCK = 2**20  # bytes that Arrow reads at a time
 _SEPARATORS = (",", ";", "\t", "|")
 
 
-def read_table(path: str | Path, kind: str | None = None, separator: str = "") -> pd.DataFrame:
+def read_table(
+    path: str | Path, kind: str | None = None, separator: str = "", *, empty: bool = False
+) -> pd.DataFrame:
     """Read a table.
 
     Args:
         path: a file, or ``-`` for standard input.
         kind: a name of :data:`FORMATS`; by the file's ending, if not given, CSV for the rest.
         separator: of the columns; found in the header, if not given.
+        empty: whether a table without rows will do.
     """
     content = _content(path)
     kind = kind or _kind_of(str(path), content)
@@ -46,8 +49,8 @@ def read_table(path: str | Path, kind: str | None = None, separator: str = "") -
         table = _parquet(content, path)
     else:
         table = _separated(_utf8(content, path), path, separator, FORMATS[kind])
-    if table.num_rows == 0:
-        raise _no_rows(path)
+    if table.num_rows == 0 and not empty:
+        raise ValueError(f"{path} has no rows: expected a header and a row for each node or edge")
     import pandas as pd
 
     frame: pd.DataFrame = table.to_pandas(types_mapper=pd.ArrowDtype)
@@ -136,8 +139,8 @@ def _separated(content: bytes, path: str | Path, separator: str, usual: str) -> 
     from pyarrow import csv as arrow
 
     names, separator = _header(content, path, separator, usual)
-    if b"\n" not in content:
-        raise _no_rows(path)
+    if b"\n" not in content.strip():
+        return pa.table({name: pa.array([], pa.string()) for name in names})
     try:
         return arrow.read_csv(
             pa.BufferReader(content),
@@ -186,10 +189,6 @@ def _header(content: bytes, path: str | Path, separator: str, usual: str) -> tup
 
 def _split(line: str, separator: str) -> list[str]:
     return next(csv.reader(io.StringIO(line), delimiter=separator))
-
-
-def _no_rows(path: str | Path) -> ValueError:
-    return ValueError(f"{path} has no rows: expected a header and a row for each node or edge")
 
 
 def _no_text(path: str | Path) -> ValueError:
