@@ -244,7 +244,8 @@ def test_weights_that_do_not_fit_are_refused(copy: Path) -> None:
 
 def test_what_is_no_model(tmp_path: Path) -> None:
     assert refusal(tmp_path) == f"{tmp_path} is no saved model: it holds no config.json"
-    assert refusal(tmp_path / "x") == f"{tmp_path / 'x'} is no saved model: it holds no config.json"
+    expected = f"there is no folder {tmp_path}/x: expected one that bagcn train saved"
+    assert refusal(tmp_path / "x") == expected
 
 
 @pytest.mark.parametrize(

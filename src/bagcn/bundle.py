@@ -145,6 +145,8 @@ def _config(classifier: NodeClassifier) -> dict[str, Any]:
 
 def _checked(folder: Path) -> dict[str, Any]:
     """Return the settings of a folder whose files are all there and as they were written."""
+    if not folder.exists():
+        raise ValueError(f"there is no folder {folder}: expected one that bagcn train saved")
     if not (folder / "config.json").is_file():
         raise ValueError(f"{folder} is no saved model: it holds no config.json")
     config = _read_json(folder / "config.json")

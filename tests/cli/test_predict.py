@@ -54,6 +54,25 @@ def chances(table: pd.DataFrame) -> np.ndarray:
 TABLES = ("--nodes", "nodes.csv", "--edges", "edges.csv")
 
 
+@pytest.mark.parametrize("rows", ["", "art-00000,art-00000,1\n"], ids=["none", "to itself"])
+def test_nodes_alone(bagcn: Bagcn, here: Path, rows: str) -> None:
+    (here / "edges.csv").write_text("citing,cited,times\n" + rows)
+    answer = bagcn("predict", "model", *TABLES, "--out", "alone.csv")
+    assert answer.code == 0
+    told = "edges.csv has no rows: no node has a neighbour to learn from\n"
+    assert answer.err == ("" if rows else told) + "120 predictions are in alone.csv\n"
+    assert np.allclose(chances(pd.read_csv("alone.csv")).sum(axis=1), 1, atol=1e-6)
+
+
+def test_a_place_that_cannot_hold_predictions(bagcn: Bagcn, here: Path) -> None:
+    assert bagcn("predict", "model", "--out", "model").error == (
+        "cannot use model (Is a directory): name another file or folder"
+    )
+    assert bagcn("predict", "model", "--out", "p.xlsx").error == (
+        "p.xlsx would be a workbook, which is not written: name a .csv file"
+    )
+
+
 def test_the_graph_it_was_trained_on(bagcn: Bagcn, here: Path) -> None:
     answer = bagcn("predict", "model")
     assert (answer.code, answer.err) == (0, "")
@@ -144,7 +163,7 @@ def test_a_missing_column(bagcn: Bagcn, here: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("nowhere", "nowhere is no saved model: it holds no config.json"),
+        ("nowhere", "there is no folder nowhere: expected one that bagcn train saved"),
         ("nodes.csv", "nodes.csv is no saved model: it holds no config.json"),
         (
             "model --nodes nodes.csv",

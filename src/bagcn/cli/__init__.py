@@ -102,7 +102,7 @@ def _called(arguments: list[str], debug: bool) -> int:
     except (ValueError, OSError, MemoryError) as error:
         if debug:
             raise
-        click.echo(f"error: {_one_line(str(error) or type(error).__name__)}", err=True)
+        click.echo(f"error: {_one_line(_words_of(error) or type(error).__name__)}", err=True)
         return 2
     return 0
 
@@ -123,6 +123,14 @@ def _refused(error: click.ClickException) -> int:
         see = f" (see {context.command_path} --help)" if context else ""
         click.echo(f"error: {_one_line(error.format_message()).rstrip('.')}{see}", err=True)
     return error.exit_code
+
+
+def _words_of(error: Exception) -> str:
+    """Return an error's text; the system's about a file in plain words."""
+    name = getattr(error, "filename2", None) or getattr(error, "filename", None)
+    if not isinstance(error, OSError) or not error.strerror or name is None:
+        return str(error)
+    return f"cannot use {name} ({error.strerror}): name another file or folder"
 
 
 def _one_line(text: str) -> str:

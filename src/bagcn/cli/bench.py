@@ -32,7 +32,12 @@ __all__ = ["bench"]
     show_default=True,
     help="Of the recipes; best is tuned where there is a tuned one, else official.",
 )
-@click.option("--recipes", metavar="DIR", help="Recipe files of your own come first.")
+@click.option(
+    "--recipes",
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False),
+    help="Recipe files of your own come first.",
+)
 @click.option(
     "--set", "settings", metavar="KEY=VALUE", multiple=True, help="Change a setting; repeatable."
 )
@@ -98,7 +103,7 @@ def bench(**options: Any) -> None:
 def _import(store: Store, path: Path) -> None:
     from bagcn.study.store import Store
 
-    if not path.exists():
+    if not (path.is_dir() or (path.is_file() and path.suffix == ".jsonl")):
         raise ValueError(f"there is no {path} to import: expected a folder or a .jsonl file")
     added = store.merge(Store(path))
     click.echo(f"{added} new run{'' if added == 1 else 's'} from {path} in {store.path}", err=True)
@@ -113,6 +118,8 @@ def _wanted(options: dict[str, Any], store: Store) -> tuple[list[str], list[str]
     named = [name.strip() for name in (options["datasets"] or "").split(",") if name.strip()]
     if "all" in named:
         named = list(DATASETS)
+    if datasets := [name for name in models if name in DATASETS]:
+        raise ValueError(f"{datasets[0]} is a data set, no model: name it with --on")
     if models:
         return list(models), named or ["cora"]
     stored_models, stored_datasets = there(store, variant)

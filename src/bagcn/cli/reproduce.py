@@ -52,6 +52,7 @@ def reproduce(study: str, **options: Any) -> None:
     Where only the core dependencies are (a GPU machine, say):
     python -m bagcn.reproduce STUDY --out DIR; its runs are added with --merge DIR.
     """
+    from bagcn.data._names import unknown
     from bagcn.reproduce import NAMES, load_study
     from bagcn.reproduce.merging import merge_runs
 
@@ -59,6 +60,8 @@ def reproduce(study: str, **options: Any) -> None:
     if options["merge"]:
         new = merge_runs(Path(options["merge"]), store)
         click.echo(f"{new:,} new runs are in {store}", err=True)
+    if study not in (*NAMES, "all", "list"):
+        raise unknown("study", study, (*NAMES, "all", "list"))
     names = NAMES if study in ("all", "list") else [study]
     studies = [load_study(name) for name in names]
     if study == "list":

@@ -103,6 +103,8 @@ def _on_benchmark(options: dict[str, Any], settings: dict[str, Any]) -> None:
     from bagcn.training import Checkpoint
 
     dataset = options["dataset"] or "cora"
+    if Path(dataset).is_file():
+        raise ValueError(f"{dataset} is a file: give tables of your own as --nodes and --edges")
     seeds = parse_seeds(options["seeds"])
     path = Path(options["recipe"]) if options["recipe"] else None
     recipe = load_recipe(options["model"], dataset, options["variant"], path)

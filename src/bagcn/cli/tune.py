@@ -51,7 +51,12 @@ __all__ = ["tune"]
     show_default=True,
     help="Of the recipe to start from.",
 )
-@click.option("--recipes", metavar="DIR", help="Recipe files of your own come first.")
+@click.option(
+    "--recipes",
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False),
+    help="Recipe files of your own come first.",
+)
 @click.option(
     "--set", "settings", metavar="KEY=VALUE", multiple=True, help="Fix a setting; repeatable."
 )

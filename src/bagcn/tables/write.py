@@ -75,6 +75,8 @@ def write_table(table: pd.DataFrame, path: str | Path, kind: str | None = None) 
         kind: a name of :data:`OUTPUTS`; by the file's ending if not given, else CSV.
     """
     ending = {".parquet": "parquet", ".pq": "parquet", ".json": "json"}
+    if kind is None and Path(path).suffix.lower() in (".xlsx", ".xls", ".ods"):
+        raise ValueError(f"{path} would be a workbook, which is not written: name a .csv file")
     kind = kind or ending.get(Path(path).suffix.lower(), "csv")
     if str(path) == "-":
         if kind == "parquet":
