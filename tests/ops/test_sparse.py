@@ -163,6 +163,13 @@ def test_products_of_rows_at_the_places_of_blocks_of_blocks(depth: tuple[int, ..
     torch.testing.assert_close(blocks.sampled(left, right), expected)
 
 
+def test_blocks_beyond_32_bits_are_refused() -> None:
+    wide = Pattern(torch.tensor([0, 1]), torch.tensor([0]), (1, 2**30))
+    with pytest.raises(ValueError, match="2 copies of a 1 × 1,073,741,824 matrix with 1 entries"):
+        wide.blocks(2)
+    assert wide.blocks(1).shape == wide.shape
+
+
 def test_as_matrix() -> None:
     matrix = dense(draw(9))
     assert as_matrix(matrix) is matrix

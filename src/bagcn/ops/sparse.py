@@ -63,6 +63,11 @@ class Pattern:
 
     def _repeat(self, members: int) -> Pattern:
         (rows, columns), entries = self.shape, self.col.numel()
+        if members * max(rows, columns, entries) >= 2**31:
+            raise ValueError(
+                f"{members} copies of a {rows:,} × {columns:,} matrix with {entries:,} entries are "
+                "more than 32-bit indices can count: compute fewer together (--max-memory)"
+            )
         member = torch.arange(members, dtype=torch.int32, device=self.col.device)[:, None]
         col = (self.col + member * columns).flatten()
         crow = torch.cat([self.crow[:1], (self.crow[1:] + member * entries).flatten()])
