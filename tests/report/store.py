@@ -12,7 +12,7 @@ from bagcn.study.store import Store
 GPU = "Made-up <GPU> & co"
 TESTS = {
     ("table-small", "GCN", "Cora"): [81.0, 81.5, 82.0, 81.5, 80.5, 81.5],
-    ("table-small", "GCN", "Citeseer"): [70.0] * 20,
+    ("table-small", "GCN", "CiteSeer"): [70.0] * 20,
     ("table-small", "MLP", "Cora"): [60.0] * 20,
     ("table-small", "BAGCN-add", "Cora"): [84.0] * 10 + [83.0] * 10,
     ("lambda", "BAGCN-add: Cora", "0"): [80.0] * 20,
