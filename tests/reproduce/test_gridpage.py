@@ -153,3 +153,13 @@ def test_grouped_columns_make_a_chosen_table_and_one_each(tmp_path: Path) -> Non
     files = write_page(page, tmp_path / "pages")
     assert files[0].name == "made-cora.png"
     assert files[0].read_bytes().startswith(b"\x89PNG")
+
+
+def test_of_a_run_that_was_made_twice_the_newest_counts(tmp_path: Path) -> None:
+    for folder, day, test in (("a", "2026-01-02", 0.9), ("b", "2026-01-01", 0.1)):
+        line = {"id": "1", "model": "gcn", "recipe": "r", "seed": 0, "test": test, "date": day}
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "gcn.jsonl").write_text(json.dumps(line) + "\n")
+    pool = Pool(tmp_path)
+    assert len(pool) == 1
+    assert [run["test"] for run in pool._runs["r"].values()] == [0.9]

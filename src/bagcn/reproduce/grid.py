@@ -11,7 +11,7 @@ from typing import Any
 from bagcn.data.prognn import ATTACKS, attack_levels
 from bagcn.reproduce.definition import Line, Study
 from bagcn.study.recipe import Recipe, load_recipe
-from bagcn.study.store import Record, Store
+from bagcn.study.store import Record, Store, made
 from bagcn.study.together import Job, value_of
 
 __all__ = ["Cell", "Pool", "all_runs", "cells_of", "key_of", "wanted"]
@@ -132,13 +132,16 @@ def _changed(recipe: Recipe, changes: Mapping[str, Any]) -> Recipe:
 class Pool:
     """All runs below some folders, by recipe and seed: a run is the same wherever it was made.
 
+    Of one that was made twice the newest counts, as in a table of runs.
+
     Args:
         folders: with run stores in them and in their folders.
     """
 
     def __init__(self, *folders: Path) -> None:
         self._runs: dict[str, dict[int, Record]] = {}
-        for record in (record for folder in folders for record in all_runs(folder)):
+        records = (record for folder in folders for record in all_runs(folder))
+        for record in sorted(records, key=made):
             # an attacked model is no run of its recipe: its record names the recipe as its victim
             key = key_of(record.get("recipe") or record["victim"], record.get("attack", ""))
             self._runs.setdefault(key, {})[record["seed"]] = record
