@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -113,6 +114,18 @@ def test_on_a_terminal(found: Results) -> None:
     assert "GCN ours 80.55 ± 0.36 ≈" in lines
     assert "GAT ours 70.50 ± 0.33 (11 of 12 runs)" in lines
     assert "SGC ours needs 140 GiB" in lines
+
+
+def test_a_brief_table_has_our_numbers_only(found: Results) -> None:
+    brief = replace(found, brief=True)
+    lines = as_markdown(brief).splitlines()
+    assert lines[:3] == ["|  | Cora |", "| --- | ---: |", "| MLP | **80.56 ± 0.35** |"]
+    assert sum(line.startswith("|") for line in lines) == 2 + len(found.models)
+    assert not any("A run:" in line or "†" in line for line in lines)
+    assert "\\begin{tabular}{lr}\n" in as_latex(brief)
+    out = io.StringIO()
+    Console(file=out, width=100).print(rich_table(brief))
+    assert "MLP 80.56 ± 0.35 *" in " ".join(out.getvalue().split())
 
 
 def test_papers_numbers_carry_a_mark(tmp_path: Path) -> None:

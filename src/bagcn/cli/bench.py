@@ -52,6 +52,7 @@ __all__ = ["bench"]
     show_default=True,
     help="Of the table on stdout; everything else goes to stderr.",
 )
+@click.option("--brief", is_flag=True, help="Only our numbers: no published ones, no times.")
 @click.option("--table-only", is_flag=True, help="Run nothing; show what is stored.")
 @click.option(
     "--import",
@@ -95,7 +96,7 @@ def bench(**options: Any) -> None:
     problems = 0
     if options["models"] and not options["table_only"]:
         problems = _run(wanted, seeds, store, machine_of(options), options)
-    _print(results(wanted, store, seeds), options["format_"])
+    _print(results(wanted, store, seeds, options["brief"]), options["format_"])
     if problems:
         sys.exit(2)
 

@@ -68,7 +68,12 @@ def frame(store: Store) -> pd.DataFrame:
 
 def header(found: Results) -> list[str]:
     """Return the titles of the columns."""
-    return ["", "", *(DATASETS[name].title for name in found.datasets)]
+    return [""] * _words(found) + [DATASETS[name].title for name in found.datasets]
+
+
+def _words(found: Results) -> int:
+    """Return how many columns come before the numbers: the model, and what a row is."""
+    return 1 if found.brief else 2
 
 
 def rows(found: Results) -> list[Row]:
@@ -77,6 +82,9 @@ def rows(found: Results) -> list[Row]:
     for model in found.models:
         entries = [found.entries[model, dataset] for dataset in found.datasets]
         title = card_of(model).title
+        if found.brief:
+            out.append([Text(title), *map(_ours, entries)])
+            continue
         for name, texts in _lines(entries).items():
             out.append([Text(title), Text(name), *texts])
             title = ""
@@ -149,9 +157,9 @@ def notes(found: Results, best: str = "*", near: str = "≈") -> list[str]:
             f"Best of a data set: {best}; not distinguishable from it: {near} (paired tests over "
             f"equal seeds and splits, Wilcoxon or t, with Holm's correction, {ALPHA:g})."
         )
-    if any(e.known and e.known.where == PAPER for e in found.entries.values()):
+    if not found.brief and any(e.known and e.known.where == PAPER for e in found.entries.values()):
         out.append(f"† {PAPER}.")
-    if any(e.summary.n for e in found.entries.values()):
+    if not found.brief and any(e.summary.n for e in found.entries.values()):
         devices = sorted({name for e in found.entries.values() for name in e.summary.hardware})
         out.append(
             "A run: its share of the time and of the memory where several trained together; on a "
@@ -188,7 +196,7 @@ def _left_out(found: Results) -> list[str]:
 def as_markdown(found: Results) -> str:
     """Return the table in Markdown; what is best is bold."""
     numbers = ["---:"] * len(found.datasets)
-    lines = [header(found), ["---", "---", *numbers]]
+    lines = [header(found), ["---"] * _words(found) + numbers]
     lines += [[_markdown(text) for text in row] for row in rows(found)]
     table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
     remarks = "\n".join(f"- {note}" for note in notes(found, "bold"))
@@ -207,7 +215,7 @@ def as_latex(found: Results) -> str:
 
     The remarks follow as comments.
     """
-    columns = "ll" + "r" * len(found.datasets)
+    columns = "l" * _words(found) + "r" * len(found.datasets)
     blocks = [
         " \\\\\n".join(" & ".join(map(_latex, row)) for row in block)
         for block in _by_model(rows(found))
@@ -287,10 +295,10 @@ def rich_table(found: Results) -> RenderableType:
 
     table = Table(box=box.SIMPLE_HEAD, title="Test accuracy (%)", title_justify="left")
     for i, title in enumerate(header(found)):
-        table.add_column(title, justify="left" if i < 2 else "right")
+        table.add_column(title, justify="left" if i < _words(found) else "right")
     for block in _by_model(rows(found)):
         for row in block:
-            style = "" if row[1].text == "ours" else "dim"
+            style = "" if found.brief or row[1].text == "ours" else "dim"
             cells: list[Any] = [
                 Rich(t.text + SIGNS[t.mark], "bold" if t.mark == "best" else style) for t in row
             ]

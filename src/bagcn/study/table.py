@@ -100,9 +100,15 @@ class Entry:
 
 @dataclass(frozen=True)
 class Results:
-    """Models and data sets, and an entry for each pair."""
+    """Models and data sets, and an entry for each pair.
+
+    Args:
+        entries: by model and data set.
+        brief: to be shown without published numbers and times.
+    """
 
     entries: Mapping[tuple[str, str], Entry]
+    brief: bool = False
 
     @property
     def models(self) -> list[str]:
@@ -123,13 +129,16 @@ class Results:
         }
 
 
-def results(cells: Sequence[Cell], store: Store, seeds: Sequence[int]) -> Results:
+def results(
+    cells: Sequence[Cell], store: Store, seeds: Sequence[int], brief: bool = False
+) -> Results:
     """Look every cell up in the store.
 
     Args:
         cells: from :func:`bagcn.study.bench.cells`.
         store: with the runs.
         seeds: which runs count.
+        brief: show neither published numbers nor times.
     """
     runs: dict[str, dict[int, Record]] = {}
     stored: Counter[tuple[str, str, str]] = Counter()
@@ -151,7 +160,8 @@ def results(cells: Sequence[Cell], store: Store, seeds: Sequence[int]) -> Result
                 _others(cell.recipe, stored, runs) if cell.recipe else 0,
             )
             for cell, of_cell in found
-        }
+        },
+        brief,
     )
 
 
