@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["replaced_file", "replaced_folder"]
+__all__ = ["replaced_file", "replaced_folder", "writable"]
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -65,3 +65,15 @@ def replaced_file(path: Path) -> Iterator[Path]:
             partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def writable(folder: Path) -> None:
+    """Make the folder; refuse one that cannot be written to, before any time is spent."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise ValueError(
+            f"cannot write to the folder {folder} ({error.strerror}): choose another with --out"
+        ) from error

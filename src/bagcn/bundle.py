@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
+import tempfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -69,8 +69,11 @@ def check_place(path: Path) -> None:
     if path.exists() and not (path / "config.json").is_file():
         raise ValueError(f"{path} is there and is no saved model: choose another place")
     there = next(folder for folder in path.absolute().parents if folder.exists())
-    if not (there.is_dir() and os.access(there, os.W_OK)):
-        raise ValueError(f"cannot write into {there}: choose another place")
+    try:
+        with tempfile.TemporaryDirectory(dir=there):
+            pass
+    except OSError as error:
+        raise ValueError(f"cannot write into {there}: choose another place") from error
 
 
 def load(path: str | Path, device: str = "auto") -> NodeClassifier:

@@ -78,12 +78,19 @@ def test_commands_and_names(bagcn: Bagcn, arguments: str, message: str) -> None:
     assert bagcn(*arguments.split()).error.startswith(message)
 
 
-def test_a_folder_that_cannot_be_written(bagcn: Bagcn, toy: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("place", "why"), [("file/runs", "Not a directory"), ("file", "File exists")]
+)
+@pytest.mark.parametrize("command", ["train", "bench"])
+def test_a_folder_that_cannot_be_written(
+    bagcn: Bagcn, toy: Path, tmp_path: Path, command: str, place: str, why: str
+) -> None:
+    """It is said before anything is trained."""
     (tmp_path / "file").write_text("in the way")
-    error = bagcn(*GCN, "--out", tmp_path / "file" / "runs").error
-    assert error == (
-        f"cannot write to the folder {tmp_path}/file/runs (Not a directory): "
-        "choose another with --out"
+    arguments = GCN if command == "train" else ("bench", "gcn", "--on", "cora", "--seeds", "1")
+    found = bagcn(*arguments, "--out", tmp_path / place)
+    assert found.error == (
+        f"cannot write to the folder {tmp_path}/{place} ({why}): choose another with --out"
     )
 
 

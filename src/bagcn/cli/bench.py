@@ -80,6 +80,7 @@ def bench(**options: Any) -> None:
       bagcn bench gcn --on all --seeds 100 --variant tuned --out runs/tuned
       bagcn bench --import gpu/ --format latex > table.tex
     """
+    from bagcn._folder import writable
     from bagcn.cli.values import parse_settings
     from bagcn.study.bench import cells
     from bagcn.study.seeds import parse_seeds
@@ -95,6 +96,8 @@ def bench(**options: Any) -> None:
     wanted = cells(models, datasets, options["variant"], changes, folder)
     problems = 0
     if options["models"] and not options["table_only"]:
+        if store.path.suffix != ".jsonl":
+            writable(store.path)
         problems = _run(wanted, seeds, store, machine_of(options), options)
     _print(results(wanted, store, seeds, options["brief"]), options["format_"])
     if problems:

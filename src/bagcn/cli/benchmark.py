@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -15,6 +14,7 @@ from typing import Any
 
 import click
 
+from bagcn._folder import writable
 from bagcn.cli.outcome import heading, line_of, outcome, summary_lines
 from bagcn.cli.progress import heard
 from bagcn.data import DATASETS
@@ -66,7 +66,7 @@ class Benchmark:
         began = time.perf_counter()
         self.changed = self.recipe.changed(self.changes).checked(self.changes)
         self.runs = planned(self.changed, self.seeds, self.machine)
-        _writable(self.out)
+        writable(self.out)
         self.store, self.curves = Store(self.out), Store(self.out / "curves")
         known = set() if self.force else {r["id"] for r in self.store.of(self.recipe.model)}
         self.new = {run.id for run in self.runs} - known
@@ -172,18 +172,6 @@ class Benchmark:
         if lost:
             others = f" ({len(lost)} of {len(self.records)} runs)" if len(lost) > 1 else ""
             raise ValueError(f"{lost[0]}{others}")
-
-
-def _writable(folder: Path) -> None:
-    """Make the folder; refuse one that cannot be written to before any time is spent."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        raise ValueError(
-            f"cannot write to the folder {folder} ({error.strerror}): choose another with --out"
-        ) from error
 
 
 @contextmanager
