@@ -75,9 +75,10 @@ function dots(table, k) {
   const frame = el("div", { class: "plot" }, el("h4", {}, table.columns[k].name));
   if (!rows.length) return null;
   const values = rows.flatMap(({ cells: { [k]: c } }) => [c.mean - (c.sd ?? 0), c.mean + (c.sd ?? 0), ...(c.paper === null ? [] : [c.paper])]);
-  const [low, high] = limits(values), left = 138, height = rows.length * 23 + 34;
-  const x = (value) => left + ((value - low) / (high - low)) * (W - left - 16);
   const label = (row) => row.name + (table.variants && row.variant !== "official" ? `, ${row.variant}` : "");
+  const left = 28 + 6.9 * Math.max(...rows.map((row) => label(row).length)); // room for the longest
+  const [low, high] = limits(values), height = rows.length * 23 + 34;
+  const x = (value) => left + ((value - low) / (high - low)) * (W - left - 16);
   const drawing = svg("svg", { viewBox: `0 0 ${W} ${height}`, role: "img", "aria-label": `Accuracies on ${table.columns[k].name}` },
     ticks(low, high).map((at) => [svg("line", { class: "grid", x1: x(at), x2: x(at), y1: 4, y2: height - 24 }), svg("text", { x: x(at), y: height - 8, "text-anchor": "middle" }, String(at))]),
     rows.map((row, line) => {
