@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import subprocess
 import sys
 import time
@@ -71,6 +72,14 @@ def test_the_list_of_commands_says_what_they_say_themselves() -> None:
     assert set(COMMANDS) == set(cli.list_commands(click.Context(cli)))
     for name in COMMANDS:
         assert hasattr(importlib.import_module(f"bagcn.cli.{name}"), name)
+
+
+def test_the_options_of_train_s_two_uses_stand_apart(bagcn: Bagcn) -> None:
+    parts = re.split("\n(?=Options.*:\n)", bagcn("train", "--help").out)[1:]
+    expected = {"--seeds": 0, "--help": 0, "--resume": 1, "--offline": 1, "--label": 2, "--tune": 2}
+    for option, place in expected.items():
+        line = re.compile(rf"^  (-\w, )?{option}\b", re.MULTILINE)
+        assert [i for i, part in enumerate(parts) if line.search(part)] == [place], option
 
 
 def test_help_documents_shell_completion(bagcn: Bagcn) -> None:

@@ -20,7 +20,24 @@ BENCHMARK = {
 }  # fmt: skip
 
 
-@click.command()
+class _Grouped(click.Command):
+    """Shows the options of the two uses apart."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what both uses take, then what only one of them does."""
+        titles = ("Options", "Options for a benchmark", "Options for your own tables")
+        parts: dict[str, list[tuple[str, str]]] = {title: [] for title in titles}
+        for param in self.get_params(ctx):
+            if isinstance(param, click.Option) and (record := param.get_help_record(ctx)):
+                both = param.name in BOTH or param is self.get_help_option(ctx)
+                place = 0 if both else 1 if param.name in BENCHMARK else 2
+                parts[titles[place]].append(record)
+        for title, records in parts.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+
+@click.command(cls=_Grouped)
 @click.argument("dataset", required=False)
 @click.option("--model", default="bagcn-add", show_default=True, help="See bagcn models.")
 @click.option("--seeds", default="1", show_default=True, help="How many, or which: 5, 3..7, 1,4.")
