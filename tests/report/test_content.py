@@ -80,7 +80,7 @@ def test_the_commands_make_these_runs() -> None:
 
 @pytest.mark.parametrize("name", ["ablation", "ego-local", "train-size", "lambda"])
 def test_a_command_says_all_that_a_cell_changes(name: str) -> None:
-    from bagcn.cli.values import parse_settings
+    from bagcn.study.values import parse_settings
 
     for made in cells_of(load_study(name)):
         (recipe,) = made.recipes

@@ -81,11 +81,11 @@ def bench(**options: Any) -> None:
       bagcn bench --import gpu/ --format latex > table.tex
     """
     from bagcn._folder import writable
-    from bagcn.cli.values import parse_settings
     from bagcn.study.bench import cells
     from bagcn.study.seeds import parse_seeds
     from bagcn.study.store import Store
     from bagcn.study.table import results
+    from bagcn.study.values import parse_settings
 
     store, seeds = Store(options["out"]), parse_seeds(options["seeds"])
     for path in options["imported"]:

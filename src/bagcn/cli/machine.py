@@ -44,8 +44,8 @@ def machine_options(command: Command) -> Command:
 
 def machine_of(options: dict[str, Any]) -> Machine:
     """Return the machine that the options describe."""
-    from bagcn.cli.values import parse_bytes
     from bagcn.study.runner import Machine
+    from bagcn.study.values import parse_bytes
 
     return Machine(
         device=options["device"],

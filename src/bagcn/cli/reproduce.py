@@ -74,9 +74,9 @@ def reproduce(study: str, **options: Any) -> None:
 
 
 def _plan(study: Study, options: dict[str, Any]) -> Plan:
-    from bagcn.cli.values import parse_settings
     from bagcn.reproduce import Plan
     from bagcn.study.seeds import parse_seeds
+    from bagcn.study.values import parse_settings
 
     changes = parse_settings(options["settings"])
     machine = machine_of(options)

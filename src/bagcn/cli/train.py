@@ -82,7 +82,7 @@ def train(ctx: click.Context, /, **options: Any) -> None:
       bagcn train pubmed --seeds 20 --resume --json > pubmed.json
       bagcn train --nodes nodes.csv --edges edges.csv --label topic --predictions topics.csv
     """
-    from bagcn.cli.values import parse_settings
+    from bagcn.study.values import parse_settings
 
     tables = bool(options["nodes"] or options["edges"])
     _refuse_others(ctx, tables)

@@ -82,9 +82,9 @@ def tune(**options: Any) -> None:
       bagcn tune bagcn-add photo --trials 60 --halving 2 --out runs/tune
       bagcn bench gcn --variant tuned --recipes runs/tune
     """
-    from bagcn.cli.values import parse_settings
     from bagcn.study.bench import recipe_in
     from bagcn.study.recipe import load_recipe
+    from bagcn.study.values import parse_settings
 
     folder = Path(options["recipes"]) if options["recipes"] else None
     changes = parse_settings(options["settings"])
@@ -106,10 +106,10 @@ def tune(**options: Any) -> None:
 
 def _tune(recipe: Recipe, options: dict[str, Any], progress: Steps) -> None:
     """Search for one data set and write its recipe."""
-    from bagcn.cli.values import parse_settings
     from bagcn.study.recipe import search_space
     from bagcn.study.space import parse_space
     from bagcn.study.tune import Budget, provenance, tune
+    from bagcn.study.values import parse_settings
     from bagcn.study.write import put_tuned
 
     file, out = options["space"], Path(options["out"])

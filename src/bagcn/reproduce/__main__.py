@@ -10,13 +10,13 @@ import argparse
 import logging
 import time
 from pathlib import Path
-from typing import Any
 
 from bagcn.reproduce.definition import NAMES, Study, load_study
 from bagcn.reproduce.kinds import missing, run_missing
 from bagcn.reproduce.running import Plan
 from bagcn.study.runner import Machine
 from bagcn.study.seeds import parse_seeds
+from bagcn.study.values import parse_bytes, parse_settings
 
 logger = logging.getLogger(__name__)
 
@@ -51,22 +51,15 @@ def _plan(study: Study, args: argparse.Namespace, deadline: float) -> Plan:
             raise TimeUpError
         logger.info("  %s: %d runs", words, runs)
 
+    memory = parse_bytes(args.max_memory) if args.max_memory else None
     return Plan(
         args.store,
         parse_seeds(args.seeds) if args.seeds else list(range(study.seeds)),
-        Machine(args.device, args.data_dir),
-        _changes(args.set),
+        Machine(args.device, args.data_dir, max_memory=memory),
+        parse_settings(args.set),
         args.out,
         on_start,
     )
-
-
-def _changes(pairs: list[str]) -> dict[str, Any]:
-    if not pairs:
-        return {}
-    from bagcn.cli.values import parse_settings  # needs click, which may not be there
-
-    return parse_settings(pairs)
 
 
 def _arguments() -> argparse.Namespace:
@@ -75,6 +68,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--out", type=Path, required=True, help="folder for the new runs")
     parser.add_argument("--store", type=Path, default=Path("results"), help="runs that are known")
     parser.add_argument("--device", default="auto")
+    parser.add_argument("--max-memory", help="what the runs together may take, like 4GiB")
     parser.add_argument("--data-dir", type=Path)
     parser.add_argument("--seeds", help="20 or 0..19; the study's own if not given")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")

@@ -20,6 +20,7 @@ from bagcn.study.space import parse_space
 from bagcn.study.statistics import summary
 from bagcn.study.store import Record, Store
 from bagcn.study.tune import Budget, provenance, tune
+from bagcn.study.values import parse_bytes
 from bagcn.study.write import put_tuned
 
 
@@ -79,7 +80,8 @@ def _recipe(job: str, args: argparse.Namespace) -> Recipe:
 
 
 def _machine(args: argparse.Namespace) -> Machine:
-    return Machine(args.device, args.data_dir, workers=args.workers)
+    memory = parse_bytes(args.max_memory) if args.max_memory else None
+    return Machine(args.device, args.data_dir, max_memory=memory, workers=args.workers)
 
 
 def _arguments() -> argparse.Namespace:
@@ -92,6 +94,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--data-dir", type=Path)
     parser.add_argument("--device", default="auto")
     parser.add_argument("--workers", type=int, help="processes on a CPU")
+    parser.add_argument("--max-memory", help="what the runs together may take, like 4GiB")
     parser.add_argument("--force", action="store_true", help="bench: run again what is stored")
     parser.add_argument("--seeds", default="20", help="bench: 20 or 0..19")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no job later")

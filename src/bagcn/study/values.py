@@ -1,4 +1,4 @@
-"""Values as people write them on the command line."""
+"""Values as people write them on a command line."""
 
 from __future__ import annotations
 

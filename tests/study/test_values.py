@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from bagcn.cli.values import parse_bytes, parse_settings
+from bagcn.study.values import parse_bytes, parse_settings
 
 
 @pytest.mark.parametrize(
