@@ -19,6 +19,7 @@ __all__ = ["NAMES", "Claim", "Figure", "Line", "Study", "load_study"]
 NAMES = (
     "table-small",
     "table-large",
+    "dblp",
     "ego-local",
     "train-size",
     "ablation",
