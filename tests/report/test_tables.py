@@ -154,9 +154,15 @@ def test_runs_as_a_frame(tmp_path: Path) -> None:
 
 
 def test_a_table_says_which_of_its_recipes_were_tuned(tmp_path: Path) -> None:
+    official, tuned = '[official]\nsource = "x"\n', '[tuned.cora]\nsource = "y"\n'
+    (tmp_path / "bagcn-add.toml").write_text(official + tuned)
+    (tmp_path / "gcn.toml").write_text(official)
+
+    def table(models: list[str], variant: str) -> str:
+        wanted = cells(models, ["cora"], variant, folder=tmp_path)
+        return as_markdown(results(wanted, Store(tmp_path / "store"), range(2)))
+
     told = "- Tuned here on validation accuracy: BAGCN-add on Cora. All others: official settings."
-    mixed = results(cells(["bagcn-add", "gcn"], ["cora"], "best"), Store(tmp_path), range(2))
-    assert told in as_markdown(mixed)
+    assert told in table(["bagcn-add", "gcn"], "best")
     for variant in ("official", "tuned"):
-        alike = results(cells(["bagcn-add"], ["cora"], variant), Store(tmp_path), range(2))
-        assert "uned here" not in as_markdown(alike)
+        assert "uned here" not in table(["bagcn-add"], variant)
