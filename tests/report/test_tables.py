@@ -154,8 +154,8 @@ def test_runs_as_a_frame(tmp_path: Path) -> None:
 
 
 def test_a_table_says_which_of_its_recipes_were_tuned(tmp_path: Path) -> None:
-    official = '[official]\nsource = "x"\nmodel = { hidden_channels = 8 }\n'
-    tuned = '[tuned.cora]\nsource = "y"\n'
+    settings = 'source = "x"\nmodel = { hidden_channels = 8 }\n'
+    official, tuned = f"[official]\n{settings}", f"[tuned.cora]\n{settings}"
     (tmp_path / "bagcn-add.toml").write_text(official + tuned)
     (tmp_path / "gcn.toml").write_text(official)
 
