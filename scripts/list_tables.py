@@ -65,6 +65,7 @@ def baselines() -> Iterable[str]:
     """Where the authors' settings give another accuracy on a public split than was published."""
     from bagcn.baselines import MODELS
     from bagcn.data import DATASETS
+    from bagcn.report.tables import signed
     from bagcn.study.bench import cells
     from bagcn.study.store import Store
     from bagcn.study.table import results
@@ -97,11 +98,6 @@ def by_loss(runs: Sequence[dict[str, Any]]) -> float | None:
             by_accuracy = max(points, key=lambda point: (point[0], -point[1]))
             gains.append(min(points, key=lambda point: point[1])[2] - by_accuracy[2])
     return 100 * fmean(gains) if gains else None
-
-
-def signed(number: float | None) -> str:
-    """Return a difference with its sign."""
-    return "–" if number is None else f"{number:+.2f}".replace("-", "−")
 
 
 def studies() -> Iterable[str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["replaced_file", "replaced_folder", "writable"]
+__all__ = ["probe", "replaced_file", "replaced_folder", "writable"]
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -67,12 +67,17 @@ def replaced_file(path: Path) -> Iterator[Path]:
         partial.unlink(missing_ok=True)
 
 
+def probe(folder: Path) -> None:
+    """Raise the system's error if nothing can be made in a folder; permissions do not say all."""
+    with tempfile.TemporaryFile(dir=folder):
+        pass
+
+
 def writable(folder: Path) -> None:
     """Make the folder; refuse one that cannot be written to, before any time is spent."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
+        probe(folder)
     except OSError as error:
         raise ValueError(
             f"cannot write to the folder {folder} ({error.strerror}): choose another with --out"

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import tempfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,7 +29,7 @@ import torch
 from torch import Tensor
 
 from bagcn import __version__
-from bagcn._folder import replaced_folder
+from bagcn._folder import probe, replaced_folder
 
 if TYPE_CHECKING:
     from bagcn.estimator import NodeClassifier
@@ -70,8 +69,7 @@ def check_place(path: Path) -> None:
         raise ValueError(f"{path} is there and is no saved model: choose another place")
     there = next(folder for folder in path.absolute().parents if folder.exists())
     try:
-        with tempfile.TemporaryDirectory(dir=there):
-            pass
+        probe(there)
     except OSError as error:
         raise ValueError(f"cannot write into {there}: choose another place") from error
 

@@ -12,7 +12,16 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from bagcn.report.tables import FORMATS, as_csv, as_json, as_latex, as_markdown, frame, rich_table
+from bagcn.report.tables import (
+    FORMATS,
+    as_csv,
+    as_json,
+    as_latex,
+    as_markdown,
+    frame,
+    rich_table,
+    signed,
+)
 from bagcn.study.bench import cells
 from bagcn.study.recipe import load_recipe
 from bagcn.study.store import Store
@@ -167,3 +176,8 @@ def test_a_table_says_which_of_its_recipes_were_tuned(tmp_path: Path) -> None:
     assert told in table(["bagcn-add", "gcn"], "best")
     for variant in ("official", "tuned"):
         assert "uned here" not in table(["bagcn-add"], variant)
+
+
+@pytest.mark.parametrize(("number", "text"), [(0.256, "+0.26"), (-1.0, "−1.00"), (None, "–")])
+def test_a_difference_has_a_sign(number: float | None, text: str) -> None:
+    assert signed(number) == text

@@ -1,24 +1,14 @@
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
+from collections.abc import Callable
 from types import ModuleType
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-
 
 @pytest.fixture(scope="module")
-def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location(
-        "list_tables", ROOT / "scripts" / "list_tables.py"
-    )
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def script(load_script: Callable[[str], ModuleType]) -> ModuleType:
+    return load_script("list_tables")
 
 
 def test_the_lowest_loss_against_the_best_accuracy(script: ModuleType) -> None:
@@ -29,8 +19,3 @@ def test_the_lowest_loss_against_the_best_accuracy(script: ModuleType) -> None:
     runs = [{"curve": curve} for curve in (tied, same, without)]
     assert script.by_loss(runs) == pytest.approx(5.0)
     assert script.by_loss(runs[2:]) is None
-
-
-@pytest.mark.parametrize(("number", "text"), [(0.256, "+0.26"), (-1.0, "−1.00"), (None, "–")])
-def test_a_difference_has_a_sign(script: ModuleType, number: float | None, text: str) -> None:
-    assert script.signed(number) == text

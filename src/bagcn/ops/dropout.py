@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, overload
 
 import torch
@@ -125,6 +126,11 @@ template <typename T> T hashed(T position, T inner, T key) {
 """
 
 
+@cache
+def _kernel() -> Any:
+    return torch.cuda.jiterator._create_jit_fn(_KERNEL)
+
+
 class _Fused(torch.autograd.Function):
     """``_mix(position ^ _mix(inner, 0), key)`` as one kernel on a GPU.
 
@@ -133,8 +139,7 @@ class _Fused(torch.autograd.Function):
 
     @staticmethod
     def forward(position: Tensor, inner: Tensor, key: Tensor) -> Tensor:
-        kernel = torch.cuda.jiterator._create_jit_fn(_KERNEL)  # compiled once, by its text
-        return kernel(position, inner, key)  # type: ignore[no-any-return]
+        return _kernel()(position, inner, key)  # type: ignore[no-any-return]
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:

@@ -34,6 +34,7 @@ __all__ = [
     "notes",
     "rich_table",
     "rows",
+    "signed",
 ]
 
 Mark = Literal["", "best", "near"]
@@ -125,7 +126,7 @@ def _published(entry: Entry) -> Text:
     if entry.known is None:
         return Text(NOTHING)
     text = _with_sd(entry.known.value, entry.known.sd) + ("†" if entry.known.where == PAPER else "")
-    return Text(text if entry.difference is None else f"{text} ({_signed(entry.difference)})")
+    return Text(text if entry.difference is None else f"{text} ({signed(entry.difference)})")
 
 
 def _cost(entry: Entry) -> Text:
@@ -139,8 +140,9 @@ def _with_sd(mean: float, sd: float | None) -> str:
     return f"{mean:.2f}" if sd is None else f"{mean:.2f} ± {sd:.2f}"
 
 
-def _signed(value: float) -> str:
-    return f"{value:+.2f}".replace("-", "−")
+def signed(value: float | None) -> str:
+    """Return a difference with its sign."""
+    return NOTHING if value is None else f"{value:+.2f}".replace("-", "−")
 
 
 def notes(found: Results, best: str = "*", near: str = "≈") -> list[str]:
